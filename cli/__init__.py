@@ -1,0 +1,1 @@
+"""The tidewise command; starts and supervises processes."""

@@ -1,0 +1,1 @@
+"""Registry, demand, allocation, placement, planner and publisher."""

@@ -1,0 +1,1 @@
+"""Renders core nouns to HTML and PNG."""

@@ -1,0 +1,1 @@
+"""The wire: message definitions, their committed stubs, and their conversion to nouns."""

@@ -1,0 +1,1 @@
+"""Routing table, choice, forwarding and the tally of arrivals."""

@@ -1,0 +1,1 @@
+"""Trace format, generators, converters and open-loop replay."""

@@ -1,0 +1,1 @@
+"""Devices: hosting, batching, variant choice, execution, profiling."""
