@@ -1,4 +1,4 @@
-"""The folder side of a model repository: finding, reading and digesting files. The only place in core that opens any."""
+"""The folder side of a model repository: finding, reading and digesting files. Only this part of core opens any."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ACCURACY_FILE = "accuracy.json"
 
 
 def application_folders(repository: Path) -> list[Path]:
-    """Every folder in the repository that holds an application.toml, by name. Raises RepositoryError if there is none."""
+    """Every folder of the repository that holds an application.toml, by name. Raises RepositoryError if none does."""
     if not repository.is_dir():
         raise RepositoryError(f"{repository} is not a folder; a model repository holds one folder for each application")
     found = sorted(path.parent for path in repository.glob(f"*/{APPLICATION_FILE}"))
