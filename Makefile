@@ -1,0 +1,46 @@
+# The two commands of the README: make demo, make test. `make check` is what a commit must pass.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+SECONDS ?= 90
+
+.PHONY: setup demo test check lint types imports proto format native clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidewise needs Python 3.11 or newer"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	@$(BIN)/tidewise doctor --brief
+	@touch $@
+
+demo: setup
+	$(BIN)/tidewise demo --seconds $(SECONDS)
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup lint types imports
+	$(BIN)/python -m pytest
+
+lint:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy
+
+imports:
+	$(BIN)/lint-imports --no-cache
+
+format:
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+proto:
+	$(BIN)/python proto/generate.py
+
+clean:
+	rm -rf build $(VENV)

@@ -1,0 +1,67 @@
+"""The `tidewise` command: one click command a module, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from tidewise import __version__
+from tidewise.core.errors import InputError, TidewiseError
+
+COMMANDS = {
+    "apply": "tidewise.cli.apply",
+    "check": "tidewise.cli.check",
+    "controller": "tidewise.cli.controller",
+    "demo": "tidewise.cli.demo",
+    "doctor": "tidewise.cli.doctor",
+    "down": "tidewise.cli.down",
+    "plan": "tidewise.cli.plan",
+    "profile": "tidewise.cli.profile",
+    "remove": "tidewise.cli.remove",
+    "replay": "tidewise.cli.replay",
+    "report": "tidewise.cli.report",
+    "router": "tidewise.cli.router",
+    "status": "tidewise.cli.status",
+    "trace": "tidewise.cli.trace",
+    "up": "tidewise.cli.up",
+    "worker": "tidewise.cli.worker",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live one a module, each as that module's ``command``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command's name."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module and return the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tidewise")
+def cli() -> None:
+    """Serve machine-learning models on a cluster of fixed size, trading accuracy only as far as demand requires."""
+
+
+def main() -> None:
+    """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
+    try:
+        cli(prog_name="tidewise")
+    except InputError as error:
+        click.echo(f"tidewise: {error}", err=True)
+        sys.exit(2)
+    except TidewiseError as error:
+        click.echo(f"tidewise: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

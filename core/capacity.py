@@ -1,0 +1,43 @@
+"""Capacity: the queries per second a variant on a device type can be trusted with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tidewise.core.profile import VariantProfile
+
+QUEUE_SHARE = 0.5  # of the SLO is left for waiting while the batch before runs (Clipper, NSDI 2017; Nexus, SOSP 2019)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Queries per second, reached at this batch size; (0, 0) where no batch size is fast enough."""
+
+    rate: float
+    batch: int
+
+
+NONE = Capacity(0.0, 0)
+
+
+def capacity(profile: VariantProfile, slo: float, memory: int | None = None, sizes: Sequence[int] = ()) -> Capacity:
+    """The largest size / latency_p95(size) over batch sizes whose latency_p95 is at most half the SLO.
+
+    ``memory`` is what the device has, in bytes (None: enough). ``sizes`` limits the batch sizes that may run; any
+    whole number up to the largest profiled one otherwise. Not always the largest batch: real profiles bend.
+    """
+    if memory is not None and profile.memory > memory:
+        return NONE
+    budget = slo * QUEUE_SHARE
+    fitting = (size for size in _candidates(profile, sizes) if profile.p95(size) <= budget)
+    return max((Capacity(size / profile.p95(size), size) for size in fitting), key=_by_rate, default=NONE)
+
+
+def _candidates(profile: VariantProfile, sizes: Sequence[int]) -> Iterator[int]:
+    allowed = sizes or range(1, profile.max_batch + 1)
+    return (size for size in allowed if size <= profile.max_batch)
+
+
+def _by_rate(one: Capacity) -> tuple[float, int]:
+    return one.rate, -one.batch

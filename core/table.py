@@ -1,0 +1,95 @@
+"""Reading a table of a TOML or JSON file strictly: every key known, every value of its kind, or one clear sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidewise.core.errors import InputError
+
+
+class Table:
+    """One table of a parsed file. Take each key, then call ``done``: a key nobody took is unknown and refused.
+
+    ``where`` names the place for error texts (such as ``cluster.toml [planner]``); ``error`` is the class raised.
+    """
+
+    def __init__(self, values: object, where: str, error: type[InputError] = InputError) -> None:
+        if not isinstance(values, Mapping):
+            raise error(f"{where} must be a table of keys and values, not {type(values).__name__}")
+        self.values: dict[str, Any] = dict(values)
+        self.where = where
+        self.error = error
+        self._known: list[str] = []
+
+    def take(self, key: str) -> Any:
+        """The raw value of the key, or None if it is absent."""
+        self._known.append(key)
+        return self.values.pop(key, None)
+
+    def number(self, key: str, default: float | None = None, *, low: float = 0.0, high: float = float("inf")) -> float:
+        """A finite number within [low, high]."""
+        value = self._or_default(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise self.error(f"{self.where}: {key} must be a number {_between(low, high)}, not {value!r}")
+        if value in (float("inf"), float("-inf")):
+            raise self.error(f"{self.where}: {key} must be finite, not {value!r}")
+        return float(value)
+
+    def integer(self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**53) -> int:
+        """A whole number within [low, high]."""
+        value = self._or_default(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.error(f"{self.where}: {key} must be a whole number {_between(low, high)}, not {value!r}")
+        return value
+
+    def text(self, key: str, default: str | None = None, *, choices: tuple[str, ...] = ()) -> str:
+        """A string, one of ``choices`` if any are given."""
+        value = self._or_default(key, default)
+        if not isinstance(value, str):
+            raise self.error(f"{self.where}: {key} must be text, not {value!r}")
+        if choices and value not in choices:
+            raise self.error(f"{self.where}: {key} must be one of {', '.join(choices)}, not {value!r}")
+        return value
+
+    def integers(self, key: str, default: tuple[int, ...] | None = None, *, low: int = 0) -> tuple[int, ...]:
+        """A list of whole numbers, each at least ``low``."""
+        value = self._or_default(key, default)
+        if not isinstance(value, list | tuple) or not all(type(one) is int and one >= low for one in value):
+            raise self.error(f"{self.where}: {key} must be a list of whole numbers of at least {low}, not {value!r}")
+        return tuple(value)
+
+    def table(self, key: str) -> Table:
+        """The table under the key, empty if absent."""
+        value = self.take(key)
+        return Table({} if value is None else value, f"{self.where} [{key}]", self.error)
+
+    def tables(self, key: str) -> list[Table]:
+        """The list of tables under the key, empty if absent."""
+        value = self.take(key) or []
+        if not isinstance(value, list):
+            raise self.error(f"{self.where}: {key} must be a list of tables ([[{key}]])")
+        return [Table(one, f"{self.where} {key}[{i}]", self.error) for i, one in enumerate(value)]
+
+    def named_tables(self, key: str) -> dict[str, Table]:
+        """The tables under ``key`` by name, as in [device_types.big]."""
+        inner = self.table(key)
+        return {name: Table(value, f"{self.where} [{key}.{name}]", self.error) for name, value in inner.values.items()}
+
+    def done(self) -> None:
+        """Refuse whatever was not taken."""
+        if self.values:
+            unknown = ", ".join(sorted(map(repr, self.values)))
+            raise self.error(f"{self.where}: unknown key {unknown}; known: {', '.join(sorted(self._known))}")
+
+    def _or_default(self, key: str, default: Any) -> Any:
+        value = self.take(key)
+        if value is not None:
+            return value
+        if default is None:
+            raise self.error(f"{self.where}: {key} is missing")
+        return default
+
+
+def _between(low: float, high: float) -> str:
+    return f"of at least {low:g}" if high >= 2**53 else f"between {low:g} and {high:g}"

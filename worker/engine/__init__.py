@@ -1,0 +1,1 @@
+"""Engines: what loads a model file and runs a batch through it."""
