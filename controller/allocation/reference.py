@@ -62,6 +62,11 @@ def _gain(
         for a in np.nonzero(problem.servable)[0].tolist():
             model += phi * float(problem.demand[a]) <= _served(problem, u, a)
         return pulp.lpSum([phi])
+    if goal.aim is Aim.WORST:
+        worst = pulp.LpVariable("worst", 0, 1)
+        for a in np.nonzero(problem.servable)[0].tolist():
+            model += worst * float(problem.demand[a] * problem.best[a]) <= _served(problem, u, a, problem.accuracy)
+        return pulp.lpSum([worst])
     accuracy = pulp.lpSum(problem.value[k] * u[k] for k in pairs)
     if problem.swap_cost == 0:
         return accuracy
@@ -83,7 +88,8 @@ def _serve(
         model += served >= least * demand
         if problem.floor[a] > 0:
             model += _served(problem, u, a, problem.accuracy) >= float(problem.floor[a]) * served
-    for a in np.nonzero(problem.replicas > 0)[0].tolist():
+    held = goal.fraction == 1.0 and goal.aim is not Aim.FRACTION
+    for a in np.nonzero((problem.replicas > 0) & held)[0].tolist():
         mine = range(problem.start[a], problem.start[a + 1])
         if mine:
             model += pulp.lpSum(n[k] for k in mine) >= int(problem.replicas[a])
