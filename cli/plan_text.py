@@ -117,7 +117,8 @@ def _shortfall(case: Case, solution: Solution, why: Explanation) -> str:
     ]
     needed = [f"{n} more {name}" for name, n in why.remedies.items() if n > 0]
     if needed:
-        lines.append(f"All other demand could be served with at least {', or '.join(needed)}")
+        other = "other " if why.hopeless else ""
+        lines.append(f"All {other}demand could be served with at least {', or '.join(needed)}")
         lines.append(f"(or with demand at most {solution.phi:.1%} of what is asked).")
     elif solution.status is Status.OVERLOAD and not why.hopeless:
         lines.append("The devices suffice on average; whole devices do not add up, so a single device more will do.")

@@ -12,7 +12,8 @@ from tidewise.controller.allocation.problem import Ints, Problem
 
 def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
     """Solve the count model for one goal with CBC."""
-    return maximise_with(problem, goal, cbc(effort or Effort()))
+    effort = effort or Effort()
+    return maximise_with(problem, goal, cbc(effort), effort.gap)
 
 
 def cbc(effort: Effort) -> pulp.LpSolver:
@@ -20,8 +21,8 @@ def cbc(effort: Effort) -> pulp.LpSolver:
     return pulp.PULP_CBC_CMD(msg=False, threads=1, gapRel=effort.gap, timeLimit=effort.seconds)
 
 
-def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver) -> Answer:
-    """Solve the count model for one goal with this solver."""
+def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver, gap: float = 0.0) -> Answer:
+    """Solve the count model for one goal with this solver, which stops at this relative gap."""
     model, counts = count_model(problem, goal)
     if not counts:
         return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
@@ -32,7 +33,8 @@ def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver) -> Answer
         return Answer(None, np.inf)
     found = np.array([round(variable.value()) for variable in counts], np.int64)
     proven = model.sol_status == pulp.LpSolutionOptimal
-    return Answer(found, pulp.value(model.objective) if proven else np.inf)
+    bound = pulp.value(model.objective) / (1 - gap) if proven else np.inf  # "optimal" means within the gap asked for
+    return Answer(found, bound)
 
 
 def count_model(problem: Problem, goal: Goal) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:

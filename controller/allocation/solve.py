@@ -42,7 +42,7 @@ def solve(case: Case, *, method: str = "auto", limits: Limits | None = None, ter
     """
     if method not in METHODS:
         raise InputError(f"solver {method!r} is unknown; choose one of {', '.join(METHODS)}")
-    cpu, wall = _cpu(), time.perf_counter()
+    cpu, wall = cpu_seconds(), time.perf_counter()
     terms = terms or Terms()
     planned = afford_headroom(case, terms)
     problem = build(planned, terms)
@@ -56,10 +56,10 @@ def solve(case: Case, *, method: str = "auto", limits: Limits | None = None, ter
     fault = next(faults(case, solution), None)
     if fault is not None:
         raise PlanError(f"solver {candidate.method!r} broke a promise: {fault}")
-    return replace(solution, cpu=_cpu() - cpu, wall=time.perf_counter() - wall)
+    return replace(solution, cpu=cpu_seconds() - cpu, wall=time.perf_counter() - wall)
 
 
-def _cpu() -> float:
+def cpu_seconds() -> float:
     """CPU seconds of this process and of the solvers it started and awaited."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
