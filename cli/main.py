@@ -8,6 +8,7 @@ import sys
 import click
 
 from tidewise import __version__
+from tidewise.cli.lifeline import follow_parent
 from tidewise.core.errors import InputError, TidewiseError
 
 COMMANDS = {
@@ -53,6 +54,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
+    follow_parent()
     try:
         cli(prog_name="tidewise")
     except InputError as error:
