@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 import tidewise
-from tidewise.core.cluster import Cluster, default_cluster
+from tidewise.core.cluster import Cluster, DeviceType, default_cluster
 from tidewise.core.clusterfile import parse_cluster
 from tidewise.core.errors import ConfigError, InputError
 
@@ -63,9 +64,17 @@ def read_cluster(file: Path | None) -> Cluster:
     if file is None:
         return default_cluster()
     try:
-        return parse_cluster(file.read_text(encoding="utf-8"), str(file))
+        cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cluster file {file} cannot be read: {error}") from error
+    return replace(cluster, device_types={key: _located(one, file) for key, one in cluster.device_types.items()})
+
+
+def _located(device_type: DeviceType, file: Path) -> DeviceType:
+    """The device type with its profile's path, which the file states relative to itself, made absolute."""
+    if device_type.profile is None:
+        return device_type
+    return replace(device_type, profile=str((file.resolve().parent / device_type.profile).resolve()))
 
 
 def parse_address(text: str, what: str) -> tuple[str, int]:
