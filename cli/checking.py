@@ -60,7 +60,7 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
         yield f"{file}: its arrays differ in length: {', '.join(f'{name} {len(one)}' for name, one in arrays.items())}"
 
 
-def _fits(array: np.ndarray, spec: TensorSpec) -> bool:  # type: ignore[type-arg]
+def _fits(array: np.ndarray, spec: TensorSpec) -> bool:
     return spec.accepts(array.shape) and array.dtype == DATATYPES[spec.datatype]
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "doctor": "tidewise.cli.doctor",
     "down": "tidewise.cli.down",
     "plan": "tidewise.cli.plan",
+    "probe": "tidewise.cli.probe",
     "profile": "tidewise.cli.profile",
     "remove": "tidewise.cli.remove",
     "replay": "tidewise.cli.replay",

@@ -28,8 +28,7 @@ def cost(path: Path) -> Cost:
     stored = {name: int(np.prod(shapes[name])) for names in weights for name in names}
     outputs = _output_sizes(model, layers)
     works = [
-        size * _fan_in(layer, shapes[names[0]])
-        for layer, size, names in zip(layers, outputs, weights, strict=True)
+        size * _fan_in(layer, shapes[names[0]]) for layer, size, names in zip(layers, outputs, weights, strict=True)
     ]
     return Cost(sum(stored.values()), 2 * sum(works))
 

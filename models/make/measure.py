@@ -52,9 +52,7 @@ def measure(model: Path, images: np.ndarray, labels: np.ndarray) -> dict[str, An
 
 def applications(names: list[str]) -> list[Path]:
     """Return the folders of the named applications, all of them when none is named."""
-    return [MODELS / name for name in names] or sorted(
-        path.parent for path in MODELS.glob("*/application.toml")
-    )
+    return [MODELS / name for name in names] or sorted(path.parent for path in MODELS.glob("*/application.toml"))
 
 
 def main() -> None:

@@ -22,6 +22,4 @@ def store_half(path: Path) -> None:
 def _halve(model: ModelProto, tensor: TensorProto) -> None:
     name, stored = tensor.name, f"{tensor.name}.half"
     tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), stored))
-    model.graph.node.insert(
-        0, helper.make_node("Cast", [stored], [name], f"{name}.cast", to=TensorProto.FLOAT)
-    )
+    model.graph.node.insert(0, helper.make_node("Cast", [stored], [name], f"{name}.cast", to=TensorProto.FLOAT))

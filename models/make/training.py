@@ -40,9 +40,7 @@ def train(network: nn.Module, lesson: Lesson, recipe: Recipe, augment: Augment, 
     """Return the averaged network after the recipe; the same seed gives the same draws."""
     network.train().to(memory_format=torch.channels_last)
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging), use_buffers=True)
-    optimizer = torch.optim.AdamW(
-        network.parameters(), recipe.peak_rate / 25, weight_decay=recipe.weight_decay
-    )
+    optimizer = torch.optim.AdamW(network.parameters(), recipe.peak_rate / 25, weight_decay=recipe.weight_decay)
     steps = recipe.epochs * (len(lesson.labels) // recipe.batch)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.peak_rate, total_steps=steps)
     generator = Generator().manual_seed(seed)
@@ -55,9 +53,7 @@ def train(network: nn.Module, lesson: Lesson, recipe: Recipe, augment: Augment, 
         schedule.step()
         averaged.update_parameters(network)
         if step % 100 == 0 or step == steps:
-            print(
-                f"  step {step}/{steps} loss {loss.item():.4f} {time.monotonic() - started:.0f} s", flush=True
-            )
+            print(f"  step {step}/{steps} loss {loss.item():.4f} {time.monotonic() - started:.0f} s", flush=True)
     return averaged.module.eval().to(memory_format=torch.contiguous_format)
 
 
