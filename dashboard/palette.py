@@ -23,6 +23,7 @@ BASE: dict[str, tuple[str, str]] = {
     "good": ("#1d7f5c", "#4fc493"),
     "fair": ("#a86f0a", "#e0ae4a"),
     "bad": ("#b3313c", "#f07a80"),
+    "missed": ("#d9575d", "#d4565c"),
     "late": ("#eab54d", "#e8b450"),
     "dropped": ("#dd7a3c", "#e08347"),
     "refused": ("#bb4248", "#cf555b"),
@@ -30,14 +31,15 @@ BASE: dict[str, tuple[str, str]] = {
 }
 VIOLATIONS = (Outcome.LATE, Outcome.DROPPED, Outcome.REFUSED, Outcome.FAILED)
 
-# Hues by application, in order: (dark end, light end) of the light theme, then of the dark theme.
+# Hues by application, in order: dark and light end of the light theme, the same of the dark theme, and the line colour
+# of each theme.
 HUES = (
-    ("#0d3b66", "#b5d4ee", "#3f86c9", "#dcebf8"),
-    ("#0c5048", "#b3dfd0", "#2f9c88", "#d8f1e8"),
-    ("#4b2a70", "#d8c8ec", "#8a63bd", "#ece2f7"),
-    ("#6a4310", "#efd7a8", "#b8832f", "#f6e8cc"),
-    ("#6b1f4a", "#efc3da", "#b95a8d", "#f7dfeb"),
-    ("#3a4a1a", "#d5e0b4", "#7f993f", "#eaf0d8"),
+    ("#0d3b66", "#b5d4ee", "#2d6fae", "#dcebf8", "#2b7bc4", "#6cb2f0"),
+    ("#0c5048", "#b3dfd0", "#1f8472", "#d8f1e8", "#14957d", "#4fd0b4"),
+    ("#4b2a70", "#d8c8ec", "#7a52ad", "#ece2f7", "#8650c6", "#b894ea"),
+    ("#6a4310", "#efd7a8", "#a5731f", "#f6e8cc", "#bb7d1c", "#e2b563"),
+    ("#6b1f4a", "#efc3da", "#a94a7d", "#f7dfeb", "#c0488a", "#ea8fc0"),
+    ("#3a4a1a", "#d5e0b4", "#6f8833", "#eaf0d8", "#76962a", "#b3cf6b"),
 )
 
 
@@ -56,7 +58,10 @@ class Palette:
     def __init__(self, applications: Mapping[str, RunApplication]) -> None:
         self._base = {name: Colour(name, *both) for name, both in BASE.items()}
         self._variants: dict[tuple[str, str], Colour] = {}
+        self._applications: dict[str, Colour] = {}
         for index, (name, application) in enumerate(sorted(applications.items())):
+            hue = HUES[index % len(HUES)]
+            self._applications[name] = Colour(f"a{index}", hue[4], hue[5])
             for one, colour in zip(application.variants, _ramp(index, len(application.variants)), strict=True):
                 self._variants[name, one] = colour
 
@@ -70,8 +75,8 @@ class Palette:
         return colour.light
 
     def application(self, name: str) -> str:
-        """The colour of an application: that of its most accurate variant."""
-        return next((one.light for key, one in self._variants.items() if key[0] == name), self["muted"])
+        """The colour of an application's lines."""
+        return self._applications.get(name, self._base["muted"]).light
 
     def on(self, colour: str) -> str:
         """Text colour readable on this colour."""
@@ -81,6 +86,7 @@ class Palette:
     def colours(self) -> Iterator[Colour]:
         """Every colour of the report."""
         yield from self._base.values()
+        yield from self._applications.values()
         yield from self._variants.values()
 
 

@@ -41,7 +41,10 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Figures over time, one entry a bin; rates are per second, quantiles and accuracy NaN in bins without answers."""
+    """Figures over time, one entry a bin; rates are per second, quantiles and accuracy NaN in bins without answers.
+
+    ``variants`` counts answers on time; with all other outcomes they sum to the arrivals.
+    """
 
     width: float
     middle: Floats
@@ -105,10 +108,10 @@ def series(of: Columns, application: str | None = None, width: float | None = No
     own = [key for key in of.keys if application in (None, key[0])]
     return Series(
         width=width,
-        middle=(np.arange(bins) + 0.5) * width,
+        middle=np.linspace(0.5, bins - 0.5, bins) * width,
         arrivals=count(everything),
         outcomes={outcome: count(of.outcome == code) for code, outcome in enumerate(OUTCOMES)},
-        variants={key: count((of.variant == of.keys.index(key)) & np.isin(of.outcome, ANSWERED)) for key in own},
+        variants={key: count((of.variant == of.keys.index(key)) & (of.outcome == ON_TIME)) for key in own},
         accuracy=_means(of.accuracy[scored], place[scored], bins),
         p50=over(of.latency, 0.5),
         p99=over(of.latency, 0.99),

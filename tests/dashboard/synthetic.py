@@ -27,12 +27,12 @@ class Phase:
     capacity: dict
 
 
-def rate(name, at, seconds):
+def rate(name, at, seconds, spikes=True):
     """Queries per second wanted of one application."""
     turn = 2 * math.pi * at / seconds
     if name == "digits":
         return 22 + 14 * math.sin(2 * turn + 1)
-    spike = 60 if 0.62 < at / seconds < 0.68 else 0
+    spike = 60 if spikes and 0.62 < at / seconds < 0.68 else 0
     return 95 - 55 * math.cos(2 * turn) + spike
 
 
@@ -42,11 +42,11 @@ def variants_for(policy, demand):
     pinned = {"clipper-ha": 0, "clipper-ht": -1}
     if policy in pinned:
         return {worker: ladders[home][pinned[policy]] for worker, home in HOMES.items()}
-    steps = {name: 0 for name in ladders}
+    steps = dict.fromkeys(ladders, 0)
     chosen = {worker: ladders[home][0] for worker, home in HOMES.items()}
     for name, ladder in ladders.items():
         own = [worker for worker, home in HOMES.items() if home == name]
-        while capacity_of(chosen)[name] < 1.3 * demand[name] and steps[name] < len(own) * (len(ladder) - 1):
+        while capacity_of(chosen)[name] < 1.12 * demand[name] and steps[name] < len(own) * (len(ladder) - 1):
             worker = own[steps[name] % len(own)]
             chosen[worker] = ladder[steps[name] // len(own) + 1]
             steps[name] += 1
@@ -67,10 +67,15 @@ def phases(policy, seconds):
     moments = sorted([*moments, (0.63 * seconds + 1.2, "burst")])
     found = []
     for version, (at, trigger) in enumerate(moments, 1):
-        demand = {name: max(rate(name, max(0.0, at) + ahead, seconds) for ahead in (0, 3, 6)) for name in APPLICATIONS}
+        demand = {name: expected(name, max(0.0, at), seconds) for name in APPLICATIONS}
         variants = variants_for(policy, demand)
         found.append(Phase(PlanChange(at, plan(version, trigger, demand, variants)), variants, capacity_of(variants)))
     return found
+
+
+def expected(name, at, seconds):
+    """What a planner would foresee: the tide, but no spike before it is there."""
+    return max(rate(name, at, seconds), *(rate(name, at + ahead, seconds, spikes=False) for ahead in (3, 6)))
 
 
 def plan(version, trigger, demand, variants):
@@ -99,12 +104,12 @@ def frange(start, stop, step):
     return [start + step * index for index in range(math.ceil((stop - start) / step))]
 
 
-def records(found, seconds, draw):
+def records(found, seconds, clock, draw):
     """One query after another, each ended by a crude queue of fluid."""
     backlog = dict.fromkeys(APPLICATIONS, 0.0)
     for name, application in APPLICATIONS.items():
         at = 0.0
-        while (at := at + (gap := draw.expovariate(rate(name, at, seconds)))) < seconds:
+        while (at := at + (gap := clock.expovariate(rate(name, at, seconds)))) < seconds:
             now = [one for one in found if one.change.at + 0.6 <= at or one.change.at < 0][-1]
             backlog[name] = max(0.0, backlog[name] - gap * now.capacity[name])
             yield (one := record(application, at, backlog[name] / now.capacity[name], now, draw))
@@ -164,9 +169,9 @@ def worker_samples(found, seconds, draw):
 
 def synthetic_run(policy="ilp", seconds=90.0, seed=1):
     """A run of about two minutes under one allocation policy."""
-    draw = random.Random(seed)
+    draw = random.Random(f"{seed} {policy}")
     found = phases(policy, seconds)
-    kept = tuple(sorted(records(found, seconds, draw), key=lambda one: one.due))
+    kept = tuple(sorted(records(found, seconds, random.Random(seed), draw), key=lambda one: one.due))
     return Run(
         name=policy,
         seconds=seconds,
