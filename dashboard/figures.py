@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -12,8 +14,10 @@ from tidewise.dashboard import panels
 from tidewise.dashboard.hosting import MOST_ROWS, hosting
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Columns, Series, series
+from tidewise.dashboard.verdict import Note
 
 WIDTH = 10.0  # inches
+DEMAND = "Demand, and which variants answered it on time"
 FONTS = ("Inter", "Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
 
 
@@ -29,16 +33,15 @@ def overview(run: Run, of: Columns, palette: Palette) -> Figure:
     together = series(of)
     each = {name: series(of, name) for name in run.applications}
     with mpl.rc_context(style()):  # type: ignore[arg-type]
-        figure = Figure(figsize=(WIDTH, 9.6))
-        rows = figure.subplots(5, 1, sharex=True, gridspec_kw={"height_ratios": [1.15, 1.15, 0.8, 1.25, 0.9]})
+        figure = Figure(figsize=(WIDTH, 8.6))
+        rows = figure.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [1.9, 1.25, 0.8, 0.9]})
         _demand(rows[0], palette, together)
         _accuracy(rows[1], palette, run, together, each)
         _violations(rows[2], palette, together)
-        panels.frame(rows[3], palette, "Which variants answered on time", "queries a second, up to all that arrived")
-        panels.variants(rows[3], palette, together)
-        _pressure(rows[4], palette, together)
+        _pressure(rows[3], palette, together)
         _share_time(list(rows), palette, run)
-        figure.subplots_adjust(left=0.05, right=0.875, top=0.97, bottom=0.04, hspace=0.42)
+        figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
+        panels.key(figure, palette, run, 0.012)
     return figure
 
 
@@ -68,6 +71,22 @@ def workers(run: Run, palette: Palette) -> Figure:
     return figure
 
 
+def add_heading(figure: Figure, palette: Palette, title: str, note: Note) -> None:
+    """Make room above a figure for its title and the sentence that tells the outcome."""
+    lines = textwrap.wrap(note.text, 118)
+    room = 0.55 + 0.17 * len(lines)
+    height = figure.get_figheight()
+    figure.set_figheight(height + room)
+    shrink = height / (height + room)
+    pars = figure.subplotpars
+    figure.subplots_adjust(bottom=pars.bottom * shrink, top=pars.top * shrink)
+    with mpl.rc_context(style()):  # type: ignore[arg-type]
+        at = 1 - 0.3 / (height + room)
+        figure.text(0.05, at, title, fontsize=13, fontweight="bold", color=palette["ink"], va="center")
+        top = 1 - 0.46 / (height + room)
+        figure.text(0.05, top, "\n".join(lines), fontsize=9, color=palette[note.level], va="top", linespacing=1.35)
+
+
 def cheapest_accuracy(run: Run, application: str | None = None) -> float:
     """Normalised accuracy if every query had been answered by its application's cheapest variant."""
     names = [one.application for one in run.records if application in (None, one.application)]
@@ -79,11 +98,12 @@ def cheapest_accuracy(run: Run, application: str | None = None) -> float:
 
 
 def _demand(axes: Axes, palette: Palette, of: Series) -> None:
-    panels.frame(axes, palette, "Demand", "queries a second; dotted lines: a new plan")
+    panels.frame(axes, palette, DEMAND, "queries a second; dotted lines: a new plan")
     panels.demand(axes, palette, of)
-    panels.end_label(axes, "arrived", of.middle[-1], of.arrivals[-1], palette["ink"])
-    panels.end_label(axes, "answered on time", of.middle[-1], 0.45 * of.arrivals[-1], palette["muted"])
-    panels.end_label(axes, "not on time", of.middle[-1], 0.45 * of.arrivals[-1], palette["missed"], lift=-10)
+    end = float(of.middle[-1])
+    panels.end_label(axes, "arrived", end, of.arrivals[-1], palette["ink"], lift=3)
+    panels.end_label(axes, "not on time", end, of.arrivals[-1], palette["missed"], lift=-7)
+    panels.end_label(axes, "on time, by variant", end, 0.35 * of.arrivals[-1], palette["muted"])
 
 
 def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str, Series]) -> None:
@@ -130,8 +150,8 @@ def _latency_labels(axes: Axes, palette: Palette, end: float, p50: float, p99: f
 
 def _application(rows: list[Axes], run: Run, of: Series, palette: Palette, name: str) -> None:
     slo = run.applications[name].slo
-    panels.frame(rows[0], palette, f"{name}: which variants answered on time", "queries a second")
-    panels.variants(rows[0], palette, of)
+    panels.frame(rows[0], palette, name, "queries a second, by variant")
+    panels.demand(rows[0], palette, of)
     panels.frame(rows[1], palette, "Effective accuracy", "of the best possible")
     panels.accuracy(rows[1], palette, of, {}, cheapest_accuracy(run, name))
     panels.frame(rows[2], palette, "Not answered on time", "share of arrivals")

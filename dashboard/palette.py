@@ -74,6 +74,10 @@ class Palette:
         colour = self._variants.get((application, variant), self._base["muted"])
         return colour.light
 
+    def variable(self, application: str, variant: str) -> str:
+        """The name of the CSS variable that holds a variant's colour."""
+        return self._variants.get((application, variant), self._base["muted"]).name
+
     def application(self, name: str) -> str:
         """The colour of an application's lines."""
         return self._applications.get(name, self._base["muted"]).light

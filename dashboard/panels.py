@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from tidewise.core.outcome import Outcome
-from tidewise.core.run import PlanChange
+from tidewise.core.run import PlanChange, Run
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Floats, Key, Series
 
@@ -18,11 +19,8 @@ ROUTINE = ("period", "")  # triggers not worth a label
 
 def frame(axes: Axes, palette: Palette, title: str, unit: str = "") -> None:
     """A quiet frame: title at the left above, faint horizontal lines, no box."""
-    axes.set_title(title, loc="left", fontsize=8, fontweight="bold", color=palette["ink"], pad=7)
-    if unit:
-        axes.text(
-            1, 1.02, unit, transform=axes.transAxes, ha="right", va="bottom", fontsize=SMALL, color=palette["muted"]
-        )
+    axes.set_title(title, loc="left", fontsize=8, fontweight="bold", color=palette["ink"], y=1.0, pad=7)
+    axes.set_title(unit, loc="right", fontsize=SMALL, color=palette["muted"], y=1.0, pad=7)
     axes.set_facecolor("none")
     for side in ("top", "left", "right"):
         axes.spines[side].set_visible(False)
@@ -31,15 +29,6 @@ def frame(axes: Axes, palette: Palette, title: str, unit: str = "") -> None:
     axes.set_axisbelow(True)
     axes.tick_params(length=0, labelsize=SMALL, colors=palette["muted"])
     axes.locator_params(axis="y", nbins=4)
-
-
-def demand(axes: Axes, palette: Palette, of: Series) -> None:
-    """Arrivals a second, and how many of them were answered on time; the space between is what went wrong."""
-    on_time = of.outcomes[Outcome.ON_TIME]
-    axes.fill_between(of.middle, on_time, color=palette["served"], linewidth=0)
-    axes.fill_between(of.middle, on_time, of.arrivals, color=palette["missed"], linewidth=0)
-    axes.plot(of.middle, of.arrivals, color=palette["ink"], linewidth=1.1)
-    axes.set_ylim(0, _top(of.arrivals))
 
 
 def accuracy(axes: Axes, palette: Palette, of: Series, lines: Mapping[str, Series], cheapest: float) -> None:
@@ -62,8 +51,8 @@ def violations(axes: Axes, palette: Palette, of: Series) -> None:
     axes.yaxis.set_major_formatter(_percent)
 
 
-def variants(axes: Axes, palette: Palette, of: Series) -> None:
-    """Answers on time by variant, most accurate at the bottom of each application; up to the arrivals, violations."""
+def demand(axes: Axes, palette: Palette, of: Series) -> None:
+    """Arrivals a second: above the answers on time by variant, accurate ones below cheap ones, stand the violations."""
     axes.set_ylim(0, _top(of.arrivals))
     keys = [key for key, values in of.variants.items() if values.any()]
     bands = [of.variants[key] for key in keys]
@@ -118,6 +107,23 @@ def end_label(axes: Axes, text: str, at: float, value: float, colour: str, lift:
         va="center",
         annotation_clip=False,
     )
+
+
+def key(figure: Figure, palette: Palette, run: Run, bottom: float) -> None:
+    """One line under a figure: each application's variants and their colours, most accurate first."""
+    texts: list[tuple[str, str, str]] = []
+    for name, application in run.applications.items():
+        texts.append((f"{name}, accurate to cheap", palette["ink"], ""))
+        texts += [(variant, palette["muted"], palette.variant(name, variant)) for variant in application.variants]
+    at = 0.05
+    width = figure.get_figwidth()
+    for text, colour, swatch in texts:
+        if swatch:
+            box = Rectangle((at, bottom), 0.11 / width, 0.011, transform=figure.transFigure, color=swatch, linewidth=0)
+            figure.add_artist(box)
+            at += 0.16 / width
+        figure.text(at, bottom, text, fontsize=SMALL, color=colour, va="bottom")
+        at += (0.062 * len(text) + 0.14) / width
 
 
 def last(values: Floats) -> float:
