@@ -65,10 +65,7 @@ def section(title: str, under: str = "") -> str:
 
 def headline_figures(figures: Iterable[tuple[str, str]]) -> str:
     """Big figures with what they mean; the first leads."""
-    boxes = [
-        f"<div{' class=lead' if not number else ''}><strong>{escape(value)}</strong><span>{escape(meaning)}</span></div>"
-        for number, (value, meaning) in enumerate(figures)
-    ]
+    boxes = [f"<div><strong>{escape(value)}</strong><span>{escape(meaning)}</span></div>" for value, meaning in figures]
     return f'<div class="figures">{"".join(boxes)}</div>'
 
 

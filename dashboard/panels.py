@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from tidewise.core.run import PlanChange, Run
+from tidewise.core.run import PlanChange, RunApplication
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Floats, Key, Series
 
@@ -109,13 +109,27 @@ def end_label(axes: Axes, text: str, at: float, value: float, colour: str, lift:
     )
 
 
-def key(figure: Figure, palette: Palette, run: Run, bottom: float) -> None:
+def above(axes: Axes, text: str, lift: float, size: float, colour: str, weight: str = "normal") -> None:
+    """A line of text ``lift`` points above the panel's left corner."""
+    axes.annotate(
+        text,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, lift),
+        textcoords="offset points",
+        fontsize=size,
+        fontweight=weight,
+        color=colour,
+    )
+
+
+def key(figure: Figure, palette: Palette, applications: Mapping[str, RunApplication], bottom: float) -> None:
     """One line under a figure: each application's variants and their colours, most accurate first."""
     texts: list[tuple[str, str, str]] = []
-    for name, application in run.applications.items():
+    for name, application in applications.items():
         texts.append((f"{name}, accurate to cheap", palette["ink"], ""))
         texts += [(variant, palette["muted"], palette.variant(name, variant)) for variant in application.variants]
-    at = 0.05
+    at = figure.subplotpars.left
     width = figure.get_figwidth()
     for text, colour, swatch in texts:
         if swatch:
@@ -123,7 +137,7 @@ def key(figure: Figure, palette: Palette, run: Run, bottom: float) -> None:
             figure.add_artist(box)
             at += 0.16 / width
         figure.text(at, bottom, text, fontsize=SMALL, color=colour, va="bottom")
-        at += (0.062 * len(text) + 0.14) / width
+        at += (0.051 * len(text) + 0.2) / width
 
 
 def last(values: Floats) -> float:
@@ -140,7 +154,7 @@ def _label_bands(axes: Axes, palette: Palette, of: Series, keys: list[Key], band
         thick = _narrowest(band, 4)
         place = int(np.argmax(thick))
         if thick[place] > 0.07 * top:
-            colour = palette.on(palette.variant(*key))
+            colour = palette.on(*key)
             middle = float(base[place] + band[place] / 2)
             axes.text(float(of.middle[place]), middle, key[1], ha="center", va="center", fontsize=SMALL, color=colour)
         base = base + band
