@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from tidewise.core.errors import TraceError
 from tidewise.core.trace import COLUMNS, Trace, format_trace, parse_trace
-from tidewise.traces.convert import ArrivalList, parse_list
+from tidewise.traces.convert import parse_list
 
 LIST_SUFFIXES = (".txt", ".csv")
 
@@ -33,31 +33,36 @@ def read_text(path: Path) -> str:
     """The text of a file. Raises TraceError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TraceError(f"{path} cannot be read as text: {error}") from error
+    except OSError as error:
+        raise TraceError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{path} is not UTF-8 text: {error}") from error
 
 
-def read_lists(folder: Path, unit: float = 1e-3, deadlines: Mapping[str, float] | float | None = None) -> Trace:
+def is_trace(path: Path) -> bool:
+    """Whether a file looks like a trace: Parquet, or CSV with a column of arrivals in its first line."""
+    return path.suffix == ".parquet" or COLUMNS[0] in read_text(path).partition("\n")[0]
+
+
+def read_lists(
+    folder: Path, unit: float = 1e-3, deadline: float | None = None, deadlines: Mapping[str, float] | None = None
+) -> Trace:
     """A folder with one NAME.txt or NAME.csv for each application, as one trace (see ``parse_list``).
 
-    ``deadlines``, in seconds, stand in where the files give none, and override them where they do.
+    ``deadlines`` by name, or else ``deadline`` for all (seconds), replace what the files say.
     """
     files = sorted(path for path in folder.iterdir() if path.suffix in LIST_SUFFIXES)
     if not files:
         raise TraceError(f"{folder} holds no lists; expected a file NAME.txt for each application")
-    lists = {path.stem: _read_list(path, unit, deadlines) for path in files}
+    own = deadlines or {}
+    lists = {path.stem: parse_list(read_text(path), str(path), unit, own.get(path.stem, deadline)) for path in files}
     names = np.repeat(np.array(list(lists), dtype=object), [len(one.arrival) for one in lists.values()])
     if not len(names):
         raise TraceError(f"{folder}: none of its {len(files)} lists holds an arrival")
     arrival = np.concatenate([one.arrival for one in lists.values()])
-    deadline = np.concatenate([one.deadline for one in lists.values()])
+    each = np.concatenate([one.deadline for one in lists.values()])
     order = np.argsort(arrival, kind="stable")
-    return Trace.of(arrival[order], names[order].tolist(), deadline[order], str(folder))
-
-
-def _read_list(path: Path, unit: float, deadlines: Mapping[str, float] | float | None) -> ArrivalList:
-    deadline = deadlines.get(path.stem) if isinstance(deadlines, Mapping) else deadlines
-    return parse_list(read_text(path), str(path), unit, deadline)
+    return Trace.of(arrival[order], names[order].tolist(), each[order], str(folder))
 
 
 def _table(trace: Trace) -> pa.Table:
