@@ -19,15 +19,15 @@ from rich.console import Console
 
 from tidewise import __version__
 from tidewise.cli.options import json_option, parse_address, repository_option
-from tidewise.cli.replaying import ReplayProgress, counted
+from tidewise.cli.replaying import ReplayProgress, scorecard_lines
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import Run, RunApplication
-from tidewise.core.scorecard import Scorecard, per_application, scorecard
 from tidewise.core.trace import Trace
+from tidewise.dashboard.card import card_of, card_values
 from tidewise.traces.files import read_trace
 from tidewise.traces.lateness import TOLERATED, Lateness, LatenessMeter
-from tidewise.traces.replay import send
-from tidewise.traces.runs import RunWriter, read_records
+from tidewise.traces.replay import OnRecord, send
+from tidewise.traces.runs import RunWriter, read_run
 from tidewise.traces.samples import Samples, load_samples
 
 
@@ -44,9 +44,13 @@ class Settings:
 
 @click.command(name="replay")
 @click.argument("trace_file", metavar="TRACE", type=click.Path(path_type=Path))
-@click.option("--target", default="127.0.0.1:8001", show_default=True, metavar="HOST:PORT", help="A router's gRPC port.")
+@click.option(
+    "--target", default="127.0.0.1:8001", show_default=True, metavar="HOST:PORT", help="A router's gRPC port."
+)
 @repository_option
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the run; runs/<time> without it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the run; runs/<time> without it."
+)
 @click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, help="Times as fast.")
 @click.option("--channels", type=click.IntRange(1, 64), default=4, show_default=True, help="Connections to the target.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the test samples.")
@@ -74,9 +78,8 @@ def command(
     samples = load_samples(repository, np.random.default_rng(seed))
     with RunWriter(folder) as writer:
         ended, lateness = _replay(settings, trace, samples, writer)
-        run = _run(settings, trace, samples, started, ended)
-        writer.describe(run)
-    _report(run, folder, lateness, interrupted=ended < len(trace), as_json=as_json)
+        writer.describe(_run(settings, trace, samples, started, ended))
+    _report(folder, lateness, interrupted=ended < len(trace), as_json=as_json)
 
 
 def _replay(
@@ -95,7 +98,9 @@ def _replay(
         return progress.ended, meter.reading()
 
 
-async def _until_interrupted(settings: Settings, trace: Trace, samples: Mapping[str, Samples], on_record: OnRecord) -> None:
+async def _until_interrupted(
+    settings: Settings, trace: Trace, samples: Mapping[str, Samples], on_record: OnRecord
+) -> None:
     """Replay; the first SIGINT or SIGTERM ends it in good order."""
     sending = asyncio.ensure_future(
         send(trace, settings.target, samples, on_record, speed=settings.speed, channels=settings.channels)
@@ -138,13 +143,14 @@ def _application(samples: Samples) -> RunApplication:
     return RunApplication(one.name, one.slo, dict(best_first))
 
 
-def _report(run: Run, folder: Path, lateness: Lateness, *, interrupted: bool, as_json: bool) -> None:
-    records = read_records(folder)
-    total, each = scorecard(records, run.best), per_application(records, run.best)
+def _report(folder: Path, lateness: Lateness, *, interrupted: bool, as_json: bool) -> None:
+    run = read_run(folder)
+    card = card_of(run)
     if as_json:
-        click.echo(json.dumps(_values(run, folder, total, each, records, lateness), indent=1))
+        figures = {f"{name}_ms": value * 1e3 for name, value in asdict(lateness).items()}
+        click.echo(json.dumps({**card_values(run, card), "send_lateness": figures, "kept_in": str(folder)}, indent=1))
     else:
-        click.echo("\n".join([*_lines(total, each, records), f"sent late by {lateness}", f"kept in {folder}"]))
+        click.echo("\n".join([*scorecard_lines(card), f"sent late by {lateness}", f"kept in {folder}"]))
     for note in run.notes:
         click.echo(f"note: {note}", err=True)
     if not lateness.tolerable:
