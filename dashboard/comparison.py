@@ -17,7 +17,7 @@ from tidewise.dashboard.card import Card, card_of
 from tidewise.dashboard.markup import Cell, document, figure, heading, note_list, section, table
 from tidewise.dashboard.numbers import count, milliseconds, percent
 from tidewise.dashboard.page import footer
-from tidewise.dashboard.palette import Palette
+from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.picture import png, svg
 from tidewise.dashboard.series import columns, series
 from tidewise.dashboard.verdict import HELD, MOSTLY, Level, Note, notes, title
@@ -51,7 +51,7 @@ def comparison_page(runs: Sequence[Run]) -> str:
     """The comparison as one HTML text that needs nothing else."""
     palette = Palette(_all_applications(runs))
     found = entries(runs)
-    return document("Tidewise: runs compared", palette, _parts(found, palette))
+    return document("Tidewise: runs compared", palette, _parts(found, palette), look="wide")
 
 
 def comparison_png(runs: Sequence[Run]) -> bytes:
@@ -87,8 +87,13 @@ def comparison_figure(found: Sequence[Entry], palette: Palette) -> Figure:
         for row in grid:
             figures.same_scale(list(row))
         drawn.subplots_adjust(left=0.42 / width, right=1 - 0.15 / width, top=0.9, bottom=0.11, hspace=0.36, wspace=0.09)
-        panels.key(drawn, palette, _all_applications([one.run for one in found]), 0.018)
+        panels.key(drawn, palette, _key(found, palette), 0.018)
     return drawn
+
+
+def _key(found: Sequence[Entry], palette: Palette) -> dict[str, dict[str, str]]:
+    kinds = {"any": palette["missed"], **{kind.value: palette[kind] for kind in VIOLATIONS}}
+    return panels.variant_key(palette, _all_applications([one.run for one in found])) | {"not on time": kinds}
 
 
 def _column(rows: list[Axes], one: Entry, palette: Palette, first: bool) -> None:

@@ -42,7 +42,7 @@ def overview(run: Run, of: Columns, palette: Palette) -> Figure:
         _pressure(rows[3], palette, together)
         share_time(list(rows), palette, run)
         figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
-        panels.key(figure, palette, run.applications, 0.012)
+        panels.key(figure, palette, panels.variant_key(palette, run.applications), 0.012)
     return figure
 
 

@@ -34,12 +34,12 @@ VIOLATIONS = (Outcome.LATE, Outcome.DROPPED, Outcome.REFUSED, Outcome.FAILED)
 # Hues by application, in order: dark and light end of the light theme, the same of the dark theme, and the line colour
 # of each theme.
 HUES = (
-    ("#0d3b66", "#b5d4ee", "#2d6fae", "#dcebf8", "#2b7bc4", "#6cb2f0"),
-    ("#0c5048", "#b3dfd0", "#1f8472", "#d8f1e8", "#14957d", "#4fd0b4"),
-    ("#4b2a70", "#d8c8ec", "#7a52ad", "#ece2f7", "#8650c6", "#b894ea"),
-    ("#6a4310", "#efd7a8", "#a5731f", "#f6e8cc", "#bb7d1c", "#e2b563"),
-    ("#6b1f4a", "#efc3da", "#a94a7d", "#f7dfeb", "#c0488a", "#ea8fc0"),
-    ("#3a4a1a", "#d5e0b4", "#6f8833", "#eaf0d8", "#76962a", "#b3cf6b"),
+    ("#0d3b66", "#b5d4ee", "#2d6fae", "#b4d5f2", "#2b7bc4", "#6cb2f0"),
+    ("#0c5048", "#b3dfd0", "#1f8472", "#b2e2d2", "#14957d", "#4fd0b4"),
+    ("#4b2a70", "#d8c8ec", "#7a52ad", "#d6c2f0", "#8650c6", "#b894ea"),
+    ("#6a4310", "#efd7a8", "#a5731f", "#eed6a4", "#bb7d1c", "#e2b563"),
+    ("#6b1f4a", "#efc3da", "#a94a7d", "#efc0da", "#c0488a", "#ea8fc0"),
+    ("#3a4a1a", "#d5e0b4", "#6f8833", "#d6e3ae", "#76962a", "#b3cf6b"),
 )
 
 
