@@ -1,0 +1,1 @@
+"""Allocation policies: how many devices of each type host which variant."""

@@ -1,0 +1,121 @@
+"""The count model on HiGHS: n device counts and u busy devices per pair, independent of the number of devices.
+
+    max   sum_k w_a A_k P_k u_k / sum_a w_a D_a  -  swap_cost sum_k s_k
+    s.t.  u_k <= n_k,   sum_{k on t} n_k <= N_t,   sum_{k of a} (P_k / D_a) u_k = f_a,
+          s_k >= n_k - current_k,   sum_{k of a} (A_k - floor_a) (P_k / D_a) u_k >= 0,   sum_{k of a} n_k >= replicas_a
+
+with the served fraction f_a = 1 unless the cluster is overloaded. docs/planner.md proves that it equals the
+per-device formulation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidewise.controller.allocation.goal import Aim, Answer, Goal
+from tidewise.controller.allocation.linear import INFINITY, Effort, LinearModel, Outcome
+from tidewise.controller.allocation.problem import Floats, Ints, Problem
+
+
+def maximise(problem: Problem, goal: Goal, effort: Effort | None = None) -> Answer:
+    """Solve the count model for one goal."""
+    if not len(problem.capacity):
+        return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
+    outcome = count_model(problem, goal).solve(effort)
+    return answer(problem, outcome)
+
+
+def relaxed(problem: Problem, goal: Goal) -> Outcome:
+    """The linear relaxation of the same model."""
+    return count_model(problem, goal).solve(relax=True)
+
+
+def answer(problem: Problem, outcome: Outcome) -> Answer:
+    """The counts in an outcome of the count model (its first K columns)."""
+    counts = None
+    if outcome.x is not None:
+        counts = np.round(outcome.x[: len(problem.capacity)]).astype(np.int64)
+    return Answer(counts, outcome.bound, outcome.infeasible)
+
+
+def count_model(problem: Problem, goal: Goal) -> LinearModel:
+    """The model as arrays; its first K columns are the counts."""
+    model = LinearModel()
+    size = len(problem.capacity)
+    counts = model.columns(size, high=problem.most, whole=True)
+    gain = problem.value if goal.aim is Aim.ACCURACY else 0.0
+    busy = model.columns(size, cost=gain, high=np.where(_demand(problem) > 0, problem.most, 0))
+    hosted = model.rows(size, -INFINITY, 0.0)
+    model.put(hosted, busy, 1.0)
+    model.put(hosted, counts, -1.0)
+    devices = model.rows(len(problem.types), -INFINITY, problem.devices)
+    model.put(devices[problem.pair_type], counts, 1.0)
+    _serve(model, problem, goal, busy)
+    _keep_floors(model, problem, busy)
+    _keep_replicas(model, problem, counts)
+    if problem.swap_cost > 0 and goal.aim is Aim.ACCURACY:
+        _charge_swaps(model, problem, counts)
+    return model
+
+
+def _serve(model: LinearModel, problem: Problem, goal: Goal, busy: Ints) -> None:
+    """Served fraction f_a of every servable application, and what the goal asks of it."""
+    applications = np.nonzero(problem.servable)[0]
+    low = goal.fraction if goal.aim is not Aim.FRACTION else 0.0
+    total = max(problem.demand.sum(), 1e-300)
+    gain = problem.demand[applications] / total if goal.aim is Aim.SERVED else 0.0
+    fraction = model.columns(len(applications), cost=gain, low=low, high=1.0)
+    row_of = np.full(len(problem.applications), -1)
+    row_of[applications] = model.rows(len(applications), 0.0, 0.0)
+    mine = row_of[problem.pair_application] >= 0
+    rows = row_of[problem.pair_application[mine]]
+    model.put(rows, busy[mine], _shares(problem)[mine])
+    model.put(row_of[applications], fraction, -1.0)
+    if goal.aim is Aim.FRACTION:
+        _lift_common_fraction(model, fraction)
+    if goal.served > 0:
+        model.put(model.rows(1, goal.served / total, INFINITY), fraction, problem.demand[applications] / total)
+
+
+def _shares(problem: Problem) -> Floats:
+    """(K) The share of its application's demand that one device of each pair carries."""
+    demand = _demand(problem)
+    return problem.capacity / np.where(demand > 0, demand, 1.0)
+
+
+def _demand(problem: Problem) -> Floats:
+    """(K) The demand of each pair's application."""
+    return problem.demand[problem.pair_application]
+
+
+def _lift_common_fraction(model: LinearModel, fraction: Ints) -> None:
+    """phi <= f_a for all a; maximise phi."""
+    phi = model.columns(1, cost=1.0, high=1.0)
+    rows = model.rows(len(fraction), 0.0, INFINITY)
+    model.put(rows, fraction, 1.0)
+    model.put(rows, phi, -1.0)
+
+
+def _keep_floors(model: LinearModel, problem: Problem, busy: Ints) -> None:
+    floored = np.nonzero(problem.servable & (problem.floor > 0))[0]
+    row_of = np.full(len(problem.applications), -1)
+    row_of[floored] = model.rows(len(floored), 0.0, INFINITY)
+    mine = row_of[problem.pair_application] >= 0
+    surplus = (problem.accuracy - problem.floor[problem.pair_application]) * _shares(problem)
+    model.put(row_of[problem.pair_application[mine]], busy[mine], surplus[mine])
+
+
+def _keep_replicas(model: LinearModel, problem: Problem, counts: Ints) -> None:
+    asked = np.nonzero((problem.replicas > 0) & (np.diff(problem.start) > 0))[0]
+    row_of = np.full(len(problem.applications), -1)
+    row_of[asked] = model.rows(len(asked), problem.replicas[asked], INFINITY)
+    mine = row_of[problem.pair_application] >= 0
+    model.put(row_of[problem.pair_application[mine]], counts[mine], 1.0)
+
+
+def _charge_swaps(model: LinearModel, problem: Problem, counts: Ints) -> None:
+    """s_k >= n_k - current_k at swap_cost each."""
+    swaps = model.columns(len(counts), cost=-problem.swap_cost, high=problem.most)
+    rows = model.rows(len(counts), -problem.current, INFINITY)
+    model.put(rows, swaps, 1.0)
+    model.put(rows, counts, -1.0)

@@ -1,0 +1,72 @@
+"""The plan of an overloaded cluster, level by level: phi, then queries served, then accuracy.
+
+No penalty terms: a penalty on unserved demand starves whole applications. Each level is one solve with the levels
+above it held. Applications no device can serve are set aside, so that they do not drag the others' phi to 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tidewise.controller.allocation.assignment import Assignment, assign
+from tidewise.controller.allocation.goal import Aim, Answer, Goal
+from tidewise.controller.allocation.linear import Effort
+from tidewise.controller.allocation.problem import Ints, Problem
+
+Maximise = Callable[[Problem, Goal, Effort], Answer]
+SLACK = 1e-7  # what a level may give back of the level above, relative; solvers are no more exact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """Counts, what they serve, and an upper bound on the objective at their lexicographic level."""
+
+    counts: Ints
+    assignment: Assignment
+    bound: float
+    method: str
+
+
+def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints | None = None) -> Candidate:
+    """The lexicographic plan of a problem whose demand cannot be served; ``first`` are counts known before."""
+    best = np.zeros(len(problem.capacity), np.int64) if first is None else first
+    best = _better(problem, best, maximise(problem, Goal(Aim.FRACTION), effort))
+    fraction = _common_fraction(problem, best)
+    best = _better(problem, best, maximise(problem, Goal(Aim.SERVED, fraction), effort))
+    served = assign(problem, best).total
+    last = maximise(problem, Goal(Aim.ACCURACY, fraction, served * (1 - SLACK)), effort)
+    counts = _better(problem, best, last)
+    assignment = assign(problem, counts)
+    return Candidate(counts, assignment, max(last.bound, assignment.objective), "levels")
+
+
+def _common_fraction(problem: Problem, counts: Ints) -> float:
+    """phi among the servable applications, less a hair for the solver's tolerance."""
+    served = assign(problem, counts).served[problem.servable]
+    fractions = served / problem.demand[problem.servable]
+    return float(fractions.min(initial=1.0)) * (1 - SLACK)
+
+
+def _better(problem: Problem, best: Ints, answer: Answer) -> Ints:
+    """The answer's counts unless they are lexicographically behind what is known."""
+    if answer.counts is None or not fits(problem, answer.counts):
+        return best
+    if rank(problem, answer.counts).better_than(rank(problem, best)):
+        return answer.counts
+    return best
+
+
+def rank(problem: Problem, counts: Ints) -> Assignment:
+    """The assignment of counts with phi taken over servable applications only, for comparing plans."""
+    assignment = assign(problem, counts)
+    fractions = assignment.served[problem.servable] / problem.demand[problem.servable]
+    return replace(assignment, phi=float(fractions.min(initial=1.0)))
+
+
+def fits(problem: Problem, counts: Ints) -> bool:
+    """Whether the counts are whole, not negative and within the devices there are."""
+    used = np.bincount(problem.pair_type, counts, minlength=len(problem.types))
+    return bool((counts >= 0).all() and (used <= problem.devices).all())

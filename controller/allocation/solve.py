@@ -1,0 +1,98 @@
+"""One entry point for every planning case: pick a method, solve, check, and report a certified gap."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tidewise.controller.allocation import highs, reference
+from tidewise.controller.allocation.assignment import assign
+from tidewise.controller.allocation.fast import fast_plan
+from tidewise.controller.allocation.goal import Goal
+from tidewise.controller.allocation.lexicographic import Candidate, Maximise, fits, rank, shed
+from tidewise.controller.allocation.linear import Effort
+from tidewise.controller.allocation.problem import Ints, Problem, Terms, build, counts_by_name
+from tidewise.core.case import Case
+from tidewise.core.errors import InputError, PlanError
+from tidewise.core.solution import Solution, Status, faults, loads
+
+PROVEN = 1e-6  # relative gap at which a plan is called optimal
+SMALL = 64  # devices up to which the planner proves optimality by default
+MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
+METHODS = ("auto", "exact", "highs", "pulp", "fast")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How hard to try. ``gap`` None picks one by size; the work limits make results repeatable."""
+
+    gap: float | None = None
+    checks: int = 3_000
+    nodes: int = 200_000
+    seconds: float = 60.0
+
+    def effort(self, problem: Problem) -> Effort:
+        """The same for one integer program."""
+        gap = self.gap if self.gap is not None else (0.0 if problem.devices.sum() <= SMALL else 1e-3)
+        return Effort(gap, self.checks, self.nodes, self.seconds)
+
+
+def solve(case: Case, *, method: str = "auto", limits: Limits | None = None, terms: Terms | None = None) -> Solution:
+    """The best plan found for the case, with a certified bound. Never fails on a valid case.
+
+    Raises InputError for an unknown method and PlanError if a solver's plan breaks its own promises.
+    """
+    if method not in METHODS:
+        raise InputError(f"solver {method!r} is unknown; choose one of {', '.join(METHODS)}")
+    cpu, wall = time.process_time(), time.perf_counter()
+    problem = build(case, terms)
+    candidate = _candidate(problem, method, (limits or Limits()).effort(problem))
+    solution = solution_of(problem, candidate)
+    fault = next(faults(case, solution), None)
+    if fault is not None:
+        raise PlanError(f"solver {candidate.method!r} broke a promise: {fault}")
+    return replace(solution, cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+
+
+def _candidate(problem: Problem, method: str, effort: Effort) -> Candidate:
+    """Serve all demand if that is possible, else shed by levels."""
+    if not len(problem.capacity):
+        empty = np.zeros(0, np.int64)
+        return Candidate(empty, assign(problem, empty), 0.0, "none")
+    fast = fast_plan(problem)
+    if method == "fast":
+        return fast
+    maximise = MIPS.get(method, highs.maximise)
+    answer = maximise(problem, Goal(), effort)
+    if answer.counts is not None and fits(problem, answer.counts) and rank(problem, answer.counts).phi >= 1.0:
+        return Candidate(answer.counts, assign(problem, answer.counts), min(answer.bound, fast.bound), method)
+    if not answer.infeasible and fast.assignment.phi >= 1.0:
+        return replace(fast, bound=min(fast.bound, answer.bound))
+    return shed(problem, maximise, effort, fast.counts)
+
+
+def solution_of(problem: Problem, candidate: Candidate) -> Solution:
+    """The candidate in names, with its status."""
+    counts: Ints = candidate.counts
+    assignment = assign(problem, counts)
+    named = {name: {k: int(n) for k, n in row.items()} for name, row in counts_by_name(problem, counts).items()}
+    bound = max(candidate.bound, assignment.objective)
+    total = float(assignment.rate.sum())
+    full = assignment.phi >= 1.0
+    proven = bound - assignment.objective <= PROVEN * max(abs(bound), 1e-12)
+    served_status = Status.OPTIMAL if proven else Status.FEASIBLE
+    return Solution(
+        status=served_status if full else Status.OVERLOAD,
+        objective=assignment.objective,
+        bound=bound,
+        phi=assignment.phi,
+        effective_accuracy=float(problem.accuracy @ assignment.rate) / total if total > 0 else None,
+        served=dict(zip(problem.applications, assignment.served.tolist(), strict=True)),
+        counts=named,
+        busy=counts_by_name(problem, assignment.rate / problem.capacity),
+        loads=loads(problem.case, named),
+        method=candidate.method,
+        swap_cost=problem.swap_cost,
+    )
