@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -8,19 +7,23 @@ import pytest
 from tidewise.worker.engine.base import Engine
 from tidewise.worker.engine.onnx import OnnxEngine
 
-NATIVE_BUILT = importlib.util.find_spec("tidewise.native._engine") is not None
-needs_native = pytest.mark.skipif(not NATIVE_BUILT, reason="the extension is not built")
-
 
 @pytest.fixture
 def models() -> Path:
     return Path(__file__).parent.parent / "data" / "engine"
 
 
-@pytest.fixture(params=["python", pytest.param("native", marks=needs_native)])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    if request.param == "python":
-        return OnnxEngine()
+@pytest.fixture
+def native_engine() -> Engine:
+    pytest.importorskip("tidewise.native._engine", reason="the extension is not built")
     from tidewise.worker.engine.native import NativeEngine
 
     return NativeEngine()
+
+
+@pytest.fixture(params=["python", "native"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    if request.param == "python":
+        return OnnxEngine()
+    native: Engine = request.getfixturevalue("native_engine")
+    return native
