@@ -3,13 +3,12 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worker_stories import LARGE, SMALL, lane_of
 
 from tidewise.worker.batching import RULES, Drop, Run, Wait, aimd, aimd_learn, deadline, eager, nexus
 from tidewise.worker.choice import anytime, drains, planned
 from tidewise.worker.queue import Lane
 from tidewise.worker.servable import Model, Servable, tabulated
-
-from worker_stories import LARGE, SMALL, lane_of
 
 
 @pytest.mark.parametrize(

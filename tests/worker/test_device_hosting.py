@@ -1,10 +1,10 @@
+from worker_stories import LARGE, OTHER, SMALL, World, order
+
 from tidewise.core.outcome import Reason
 from tidewise.worker.actions import Ended, Load, Unload
 from tidewise.worker.hosting import TRANSITIONS, Event, State
 from tidewise.worker.query import LaneKey
 from tidewise.worker.servable import Model, tabulated
-
-from worker_stories import LARGE, OTHER, SMALL, World, order
 
 
 def _loads(world: World) -> list[str]:

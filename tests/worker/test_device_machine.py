@@ -3,13 +3,12 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from worker_stories import LARGE, OTHER, SMALL, World, order
 
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.worker.actions import Answered, Ended, Start
 from tidewise.worker.batching import RULES
 from tidewise.worker.query import LaneKey
-
-from worker_stories import LARGE, OTHER, SMALL, World, order
 
 
 def test_a_queued_query_ends_at_its_deadline_while_the_device_is_busy() -> None:

@@ -3,11 +3,10 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worker_stories import PETS
 
 from tidewise.worker.query import LaneKey, Query
 from tidewise.worker.queue import Queue
-
-from worker_stories import PETS
 
 
 def test_the_earliest_deadline_comes_first_and_equals_keep_their_order() -> None:
