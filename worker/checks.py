@@ -110,8 +110,9 @@ def _raw_value(raw: bytes, spec: TensorSpec, shape: tuple[int, ...]) -> Array:
             f" {len(raw)}"
         )
     if spec.datatype == "BOOL":  # any byte but 0 is true; other values would be undefined behind numpy
-        return (np.frombuffer(raw, np.uint8) != 0).reshape(shape)
-    return np.frombuffer(raw, dtype).reshape(shape)
+        return np.not_equal(np.frombuffer(raw, np.uint8), 0).reshape(shape)
+    value: Array = np.frombuffer(raw, dtype)
+    return value.reshape(shape)
 
 
 def _common_rows(inputs: Mapping[str, Array]) -> int:

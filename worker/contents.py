@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tidewise.core.application import TensorSpec
 from tidewise.core.datatype import DATATYPES
@@ -38,15 +41,15 @@ def typed_values(contents: pb.InferTensorContents, spec: TensorSpec, count: int)
     if len(values) != count:
         raise QueryError(f"input {spec.name!r} must hold {count} values by its shape, not {len(values)}")
     dtype = DATATYPES[spec.datatype]
-    given: Array = np.fromiter(values, WIDE.get(field, dtype), count)
+    given = np.fromiter(values, WIDE.get(field, dtype), count)
     if given.dtype != dtype:
-        _refuse_overflow(given, dtype, spec)
+        _refuse_overflow(given, spec)
     return given.astype(dtype, copy=False)
 
 
-def _refuse_overflow(given: Array, dtype: np.dtype[np.generic], spec: TensorSpec) -> None:
-    limits = np.iinfo(dtype)
-    outside = given[(given < limits.min) | (given > limits.max)]  # type: ignore[operator]
+def _refuse_overflow(given: NDArray[Any], spec: TensorSpec) -> None:
+    limits = np.iinfo(spec.datatype.lower())
+    outside = given[(given < limits.min) | (given > limits.max)]
     if len(outside):
         raise QueryError(
             f"input {spec.name!r} is {spec.datatype}, which holds {limits.min} to {limits.max}, not {outside[0]}"

@@ -12,7 +12,10 @@ from tidewise.worker.servable import Model
 
 @dataclass(slots=True)
 class VariantCounters:
-    """One variant's share. ``sizes`` counts batches by rows before padding; times are sums in seconds."""
+    """One variant's share. ``sizes`` counts batches by rows before padding; times are sums in seconds.
+
+    ``computed`` adds up batches, ``query_seconds`` the batches of each answered query.
+    """
 
     served: int = 0
     failed: int = 0
@@ -21,6 +24,7 @@ class VariantCounters:
     rows: int = 0
     queued: float = 0.0
     computed: float = 0.0
+    query_seconds: float = 0.0
     last: float = 0.0
     sizes: Counter[int] = field(default_factory=Counter)
     computed_by_size: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
@@ -58,11 +62,12 @@ class Counters:
         counts.computed_by_size[batch.rows] += seconds
         return counts
 
-    def answered(self, query: Query, batch: Batch, late: bool, counts: VariantCounters) -> None:
+    def answered(self, query: Query, batch: Batch, late: bool, counts: VariantCounters, now: float) -> None:
         """Count an answer."""
         counts.served += 1
         counts.late += late
         counts.queued += batch.started - query.arrived
+        counts.query_seconds += now - batch.started
         self.outcomes[Outcome.LATE if late else Outcome.ON_TIME] += 1
 
     @property

@@ -86,7 +86,7 @@ class Device:
             elif part.last:
                 missed = now > query.deadline
                 late = late or missed
-                self.counters.answered(query, batch, missed, counts)
+                self.counters.answered(query, batch, missed, counts, now)
                 actions.append(Answered(query, batch))
         self._target = self.policy.rule.learn(self._target, batch.servable.sizes, late)
         return self._settled(actions, now)

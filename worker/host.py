@@ -20,9 +20,13 @@ class Served:
 
 @dataclass(slots=True)
 class Host:
-    """``stations`` by device name. ``ordered`` is whether a plan ever reached this process."""
+    """``stations`` by device name; ``effective`` are the settings in force, for callers who ask.
+
+    ``ordered`` is whether a plan ever reached this process.
+    """
 
     stations: Mapping[str, Station]
+    effective: Mapping[str, str] = field(default_factory=dict)
     catalogue: dict[str, Served] = field(default_factory=dict)
     ordered: bool = False
     draining: bool = False
@@ -44,6 +48,11 @@ class Host:
     def ready(self) -> bool:
         """Whether queries can be answered: something is in force, and the process is not on its way down."""
         return not self.draining and any(one.device.hosting.serving.warm for one in self.stations.values())
+
+    @property
+    def settled(self) -> bool:
+        """Whether no device is still loading what it was last told to."""
+        return all(one.device.hosting.pending is None for one in self.stations.values())
 
     @property
     def idle(self) -> bool:

@@ -8,10 +8,8 @@ from tidewise.worker.answer import Answer
 
 
 def encode(request: pb.ModelInferRequest, answer: Answer, worker: str) -> pb.ModelInferResponse:
-    """The response, outputs raw and in the order asked for; its parameters say who answered, how fast, under which plan."""
-    response = pb.ModelInferResponse(
-        model_name=request.model_name, model_version=str(answer.version), id=request.id
-    )
+    """The response, outputs raw; its parameters say who answered, how fast, and under which plan."""
+    response = pb.ModelInferResponse(model_name=request.model_name, model_version=str(answer.version), id=request.id)
     parameters = response.parameters
     parameters["variant"].string_param = answer.variant
     parameters["worker"].string_param = worker

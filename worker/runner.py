@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tidewise.worker.engine.emulated import profiled_median
-
 from tidewise.core.errors import EngineError
 from tidewise.core.profile import VariantProfile
 from tidewise.worker.engine.base import Session
+from tidewise.worker.engine.emulated import profiled_median
 from tidewise.worker.tensors import Array, Tensors, assemble, split
 
 Piece = dict[str, Array]
