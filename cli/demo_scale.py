@@ -1,4 +1,4 @@
-"""How large the demo's demand must be so that accuracy has to give way, and only as far as the cheapest variants carry."""
+"""How large the demo's demand must be for accuracy to give way, and only as far as the cheapest variants carry."""
 
 from __future__ import annotations
 
