@@ -8,6 +8,7 @@ import sys
 import click
 
 from tidewise import __version__
+from tidewise.cli.lifeline import follow_parent
 from tidewise.core.errors import InputError, TidewiseError
 
 COMMANDS = {
@@ -18,6 +19,7 @@ COMMANDS = {
     "doctor": "tidewise.cli.doctor",
     "down": "tidewise.cli.down",
     "plan": "tidewise.cli.plan",
+    "probe": "tidewise.cli.probe",
     "profile": "tidewise.cli.profile",
     "remove": "tidewise.cli.remove",
     "replay": "tidewise.cli.replay",
@@ -53,6 +55,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
+    follow_parent()
     try:
         cli(prog_name="tidewise")
     except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 from tidewise.core.cluster import (
@@ -119,3 +120,48 @@ def _limits(table: Table) -> Limits:
     )
     table.done()
     return limits
+
+
+def format_cluster(cluster: Cluster) -> str:
+    """The complete cluster as TOML, every default spelled out; ``parse_cluster`` reads it back to an equal noun."""
+    planner = cluster.planner
+    lines = [
+        "[ports]",
+        *(_line(key, getattr(cluster.ports, key)) for key in ("http", "grpc", "metrics", "controller")),
+        "",
+        "[policies]",
+        *(
+            _line(key, getattr(cluster.policies, key))
+            for key in ("allocation", "routing", "batching", "variant_choice")
+        ),
+        "",
+        "[planner]",
+        _line("period_s", planner.period),
+        _line("headroom", planner.headroom),
+        _line("sigma", planner.sigma),
+        _line("burst_ratio", planner.burst_ratio),
+        _line("burst_sigma", planner.burst_sigma),
+        _line("hold_off_s", planner.hold_off),
+        _line("solver", planner.solver),
+        _line("gap", planner.gap),
+        _line("solve_limit_s", planner.solve_limit),
+        "",
+        "[limits]",
+        _line("max_message_mb", cluster.limits.max_message / MIB),
+        _line("max_queue", cluster.limits.max_queue),
+    ]
+    for one in cluster.device_types.values():
+        lines += ["", f"[device_types.{json.dumps(one.name)}]", *_device_lines(one)]
+    return "\n".join(lines) + "\n"
+
+
+def _device_lines(one: DeviceType) -> list[str]:
+    lines = [_line("count", one.count), _line("threads", one.threads), _line("provider", one.provider)]
+    lines += [_line("slowdown", one.slowdown)] if one.provider == SLOWDOWN else []
+    lines += [_line("memory_mb", one.memory / 1e6)] if one.memory is not None else []
+    lines += [_line("profile", one.profile)] if one.profile is not None else []
+    return [*lines, _line("batch_sizes", list(one.batch_sizes))]
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key} = {json.dumps(value)}"
