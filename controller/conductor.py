@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -53,6 +54,7 @@ class Conductor:
     rejoining: Rejoining = field(default_factory=Rejoining)
     recent: list[Plan] = field(default_factory=list)
     failure: str = ""
+    refusals: Counter[str] = field(default_factory=Counter)  # by device type, since the start
     planner: Planner = field(init=False)
     measures: tuple[MeasureRequest, ...] = ()
     _measuring: Measuring = field(default_factory=Measuring)
@@ -191,14 +193,15 @@ class Conductor:
 
     def _refused(self, refusal: Refusal, now: float) -> None:
         """Only what the plan in force asked counts; older orders are superseded already."""
+        here = self.registry.devices().get(refusal.device)
+        self.refusals[here.report.device_type if here is not None else ""] += 1
         assignment = self.planner.plan.of(refusal.device)
         if assignment is None or refusal.version != self.planner.plan.version:
             return
         family = self.registry.applications.get(assignment.application)
-        device = self.registry.devices().get(refusal.device)
-        if family is None or device is None:
+        if family is None or here is None:
             return
-        ready = {one.digest for one in device.report.warm}
+        ready = {one.digest for one in here.report.warm}
         wanted = [found.digest for name in assignment.warm if (found := family.variant(name)) is not None]
         self.quarantine.refused(refusal.device, [one for one in wanted if one not in ready], refusal.reason)
         self.planner.note(Trigger(Cause.REFUSAL, f"{refusal.device}: {refusal.reason}"), now)

@@ -129,7 +129,7 @@ async def serve(
     """
     shell = Shell(settings, solver)
     server = grpc.aio.server(options=OPTIONS)
-    rpc.add_ControllerServicer_to_server(ControllerService(shell), server)  # type: ignore[no-untyped-call]
+    rpc.add_ControllerServicer_to_server(ControllerService(shell), server)
     healthy = health.aio.HealthServicer()  # type: ignore[attr-defined]
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     try:

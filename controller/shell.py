@@ -19,6 +19,7 @@ from tidewise.controller.policies import allocation_policy
 from tidewise.controller.solving import SolverProcess
 from tidewise.controller.status import status_message
 from tidewise.controller.store import Store
+from tidewise.controller.telemetry import Telemetry
 from tidewise.core.cluster import Cluster, default_cluster
 from tidewise.core.errors import SolverError
 from tidewise.core.report import WorkerOrder
@@ -27,12 +28,16 @@ from tidewise.proto.convert import snapshot_message
 from tidewise.proto.convert_reports import order_message
 
 TICK = 0.25  # seconds
+GAUGES_EVERY = 4  # ticks
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a controller is started with. ``expected`` is demand in queries per second before any is measured."""
+    """What a controller is started with. ``expected`` is demand in queries per second before any is measured.
+
+    ``metrics`` is where Prometheus metrics are served, nowhere if None; ``state`` the folder kept between starts.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -40,6 +45,7 @@ class Settings:
     repository: Path | None = None
     state: Path = Path(".tidewise/controller")
     expected: Mapping[str, float] = field(default_factory=dict)
+    metrics: tuple[str, int] | None = None
 
 
 @dataclass(slots=True)
@@ -65,6 +71,7 @@ class Shell:
         self.changed = asyncio.Event()
         self._solver = solver or SolverProcess()
         self._solves: set[asyncio.Task[None]] = set()
+        self._telemetry = Telemetry()
         self._told_routers = -1
         self._started = time.monotonic()
 
@@ -77,11 +84,16 @@ class Shell:
     async def run(self) -> None:
         """Tick until cancelled."""
         warming = asyncio.create_task(self._warm_up())
+        if self.settings.metrics is not None:
+            self._telemetry.metrics.serve(self.settings.metrics[1], self.settings.metrics[0])
         try:
-            while True:
+            for number in itertools.count():
                 self.step(Ticked())
+                if self.settings.metrics is not None and number % GAUGES_EVERY == 0:
+                    self._telemetry.tick(self.conductor, time.monotonic())
                 await asyncio.sleep(TICK)
         finally:
+            self._telemetry.metrics.close()
             for task in (warming, *self._solves):
                 task.cancel()
             await asyncio.gather(warming, *self._solves, return_exceptions=True)
@@ -114,6 +126,7 @@ class Shell:
         self.catalogue.folders.pop(name, None)
 
     def _act(self, action: Action) -> None:
+        self._telemetry.acted(action, time.monotonic())
         if isinstance(action, Solve):
             task = asyncio.create_task(self._solve(action))
             self._solves.add(task)
