@@ -176,9 +176,7 @@ def test_recorded_indices_never_overlap(application: str) -> None:
 
 
 @EACH_APPLICATION
-def test_training_saw_nothing_that_chooses_or_reports(
-    application: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_saw_nothing_that_chooses_or_reports(application: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if application == "garments" and not FASHION_MNIST.is_dir():
         pytest.skip("needs the Debian package dataset-fashion-mnist")
     if application == "digits":
