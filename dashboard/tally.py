@@ -13,7 +13,7 @@ from tidewise.core.run import RunApplication
 from tidewise.core.scorecard import effective_accuracy, quantile, violation_ratio
 
 RECENT = 5.0  # seconds that count as now
-SHOWN = 60  # seconds of demand history
+SHOWN = 96  # seconds of demand history
 
 
 class LiveTally:
@@ -74,6 +74,6 @@ class LiveTally:
         )
 
     def _history(self, name: str, now: float) -> tuple[float, ...]:
-        """Queries due in each whole second that every deadline has passed of, the last minute of them."""
+        """Queries due in each whole second that every deadline has passed of, the last of them."""
         end = math.floor(now - self._applications[name].slo)
         return tuple(float(self._due[name][second]) for second in range(max(0, end - SHOWN), end))

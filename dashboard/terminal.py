@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -50,12 +52,31 @@ def plain_line(frame: LiveFrame) -> str:
 
 
 def sparkline(values: Sequence[float], width: int = SPARK_WIDTH) -> str:
-    """The last values as blocks, the highest of them full."""
-    last = list(values)[-width:]
-    top = max(last, default=0.0)
+    """The values as blocks, the highest of them full; more values than blocks are averaged in groups."""
+    shown = _grouped_means(values, max(1, math.ceil(len(values) / width)))
+    top = max(shown, default=0.0)
     if top <= 0:
-        return SPARKS[0] * len(last)
-    return "".join(SPARKS[round(value / top * (len(SPARKS) - 1))] for value in last)
+        return SPARKS[0] * len(shown)
+    return "".join(SPARKS[round(value / top * (len(SPARKS) - 1))] for value in shown)
+
+
+class Spark:
+    """A sparkline that takes the room it gets, so that figures keep theirs in a narrow terminal."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.values = values
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(sparkline(self.values, min(options.max_width, SPARK_WIDTH)), style="cyan")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(4, options.max_width), min(SPARK_WIDTH, options.max_width))
+
+
+def _grouped_means(values: Sequence[float], size: int) -> list[float]:
+    """Means of groups of ``size`` values, counted from the newest; an incomplete oldest group is left out."""
+    starts = range(len(values) % size, len(values), size)
+    return [sum(values[start : start + size]) / size for start in starts]
 
 
 def _head(frame: LiveFrame) -> RenderableType:
@@ -85,21 +106,21 @@ def _plan(frame: LiveFrame) -> Text:
 
 def _applications(frame: LiveFrame) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("application")
-    table.add_column("demand", no_wrap=True)
-    for name in ("now", "planned", "accuracy", "of best", "not on time", "p50", "p99", "SLO"):
+    table.add_column("application", no_wrap=True)
+    table.add_column("demand")
+    for name in ("now", "planned", "accuracy", "of best", "missed", "p50", "p99", "SLO"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in frame.applications:
         table.add_row(*_application(one))
     return table
 
 
-def _application(one: LiveApplication) -> list[Text]:
+def _application(one: LiveApplication) -> list[RenderableType]:
     planned = NOTHING if one.planned is None else f"{rate(one.planned)}/s"
     late = "" if one.latency_p99 is None else LEVELS[2 * (one.latency_p99 > one.slo)]
     return [
         Text(one.name),
-        Text(sparkline(one.history), style="cyan"),
+        Spark(one.history),
         Text(f"{rate(one.demand)}/s"),
         Text(planned),
         Text(percent(one.accuracy)),
