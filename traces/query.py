@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
 
+from tidewise.core.application import Variant
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.core.record import QueryRecord
 from tidewise.traces import wire
@@ -18,22 +19,22 @@ from tidewise.traces.verdict import answered, unanswered
 class Destination:
     """What is sent to one application: its request's first piece, its samples, and how many went out.
 
-    ``accuracy`` is by variant name and by version number.
+    ``variants`` are by name and by version number.
     """
 
     name: str
     slo: float
     head: bytes
     samples: Samples
-    accuracy: Mapping[str, float | None]
+    variants: Mapping[str, Variant]
     sent: int = 0
 
     @classmethod
     def of(cls, name: str, samples: Samples) -> Destination:
         """The destination for these samples."""
         application = samples.application
-        accuracy = {key: one.accuracy for one in application.variants for key in (str(one.version), one.name)}
-        return cls(name, application.slo, wire.head(name), samples, accuracy)
+        variants = {key: one for one in application.variants for key in (str(one.version), one.name)}
+        return cls(name, application.slo, wire.head(name), samples, variants)
 
     def next_sample(self) -> int:
         """The sample of the next query; counts it as sent."""
@@ -67,6 +68,7 @@ def answer_record(query: Query, ended: float, data: bytes) -> QueryRecord:
         answer = wire.read_answer(data, query.to.samples.output)
     except DecodeError:
         return error_record(query, ended, "INTERNAL", Reason.INTERNAL, "the answer is no ModelInferResponse")
+    variant = query.to.variants.get(answer.variant)
     return QueryRecord(
         application=query.to.name,
         due=query.due,
@@ -74,12 +76,12 @@ def answer_record(query: Query, ended: float, data: bytes) -> QueryRecord:
         ended=ended,
         deadline=query.deadline,
         outcome=answered(query.due, ended, query.deadline),
-        variant=answer.variant,
+        variant=answer.variant if variant is None else variant.name,
         worker=answer.worker,
         plan_version=answer.plan_version,
         queued=answer.queued,
         computed=answer.computed,
-        accuracy=query.to.accuracy.get(answer.variant),
+        accuracy=None if variant is None else variant.accuracy,
         correct=None if answer.scores is None else query.to.samples.correct(query.sample, answer.scores),
     )
 
