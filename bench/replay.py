@@ -1,4 +1,4 @@
-"""How fast one core can replay: rates offered, rates reached, and send lateness, against an echo server on another core.
+"""How fast one core can replay: rates offered and reached, and send lateness, against an echo server on another core.
 
     python bench/replay.py [--rates 500,1000,2000] [--seconds 10] [--json]
 

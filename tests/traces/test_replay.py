@@ -151,5 +151,5 @@ def test_a_target_where_nothing_listens_is_an_error_not_a_run(
     samples: dict[str, Samples], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tidewise.traces.replay.CONNECT", 0.3)
-    with pytest.raises(UnreachableError, match="127.0.0.1:1 "):
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1 "):
         asyncio.run(replay(even(1, 0.1), "127.0.0.1:1", samples))
