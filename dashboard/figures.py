@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from tidewise.core.run import Run
 from tidewise.dashboard import panels
 from tidewise.dashboard.hosting import MOST_ROWS, hosting
+from tidewise.dashboard.numbers import percent
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Columns, Series, series
 from tidewise.dashboard.verdict import Note
@@ -39,9 +40,9 @@ def overview(run: Run, of: Columns, palette: Palette) -> Figure:
         _accuracy(rows[1], palette, run, together, each)
         _violations(rows[2], palette, together)
         _pressure(rows[3], palette, together)
-        _share_time(list(rows), palette, run)
+        share_time(list(rows), palette, run)
         figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
-        panels.key(figure, palette, run, 0.012)
+        panels.key(figure, palette, panels.variant_key(palette, run.applications), 0.012)
     return figure
 
 
@@ -52,8 +53,8 @@ def by_application(run: Run, of: Columns, palette: Palette, names: list[str]) ->
         grid = figure.subplots(4, len(names), sharex=True, squeeze=False)
         for column, name in enumerate(names):
             _application(list(grid[:, column]), run, series(of, name), palette, name)
-        _same_scale(list(grid[1]))
-        _same_scale(list(grid[2]))
+        same_scale(list(grid[1]))
+        same_scale(list(grid[2]))
         figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
     return figure
 
@@ -66,25 +67,28 @@ def workers(run: Run, palette: Palette) -> Figure:
         figure = Figure(figsize=(WIDTH, height))
         axes = figure.subplots()
         hosting(axes, palette, run)
-        _share_time([axes], palette, run, named=False)
+        share_time([axes], palette, run, named=False)
         figure.subplots_adjust(left=0.09, right=0.985, top=1 - 0.3 / height, bottom=0.22 / height)
     return figure
 
 
-def add_heading(figure: Figure, palette: Palette, title: str, note: Note) -> None:
-    """Make room above a figure for its title and the sentence that tells the outcome."""
-    lines = textwrap.wrap(note.text, 118)
-    room = 0.55 + 0.17 * len(lines)
+def add_heading(figure: Figure, palette: Palette, kind: str, note: Note) -> None:
+    """Make room above a figure for what was run and the sentence that tells the outcome."""
+    start, _, rest = note.text.partition(": ")
+    lines = textwrap.wrap(rest[:1].upper() + rest[1:], round(11.5 * figure.get_figwidth()))
     height = figure.get_figheight()
-    figure.set_figheight(height + room)
-    shrink = height / (height + room)
+    grown = height + 0.75 + 0.17 * len(lines)
     pars = figure.subplotpars
-    figure.subplots_adjust(bottom=pars.bottom * shrink, top=pars.top * shrink)
+    figure.set_figheight(grown)
+    figure.subplots_adjust(bottom=pars.bottom * height / grown, top=pars.top * height / grown)
+    left = pars.left
     with mpl.rc_context(style()):  # type: ignore[arg-type]
-        at = 1 - 0.3 / (height + room)
-        figure.text(0.05, at, title, fontsize=13, fontweight="bold", color=palette["ink"], va="center")
-        top = 1 - 0.46 / (height + room)
-        figure.text(0.05, top, "\n".join(lines), fontsize=9, color=palette[note.level], va="top", linespacing=1.35)
+        figure.text(left, 1 - 0.2 / grown, kind, fontsize=7, color=palette["muted"], va="center")
+        figure.text(
+            left, 1 - 0.42 / grown, start, fontsize=13, fontweight="bold", color=palette[note.level], va="center"
+        )
+        below = "\n".join(lines)
+        figure.text(left, 1 - 0.58 / grown, below, fontsize=9, color=palette["ink"], va="top", linespacing=1.35)
 
 
 def cheapest_accuracy(run: Run, application: str | None = None) -> float:
@@ -130,7 +134,7 @@ def _violations(axes: Axes, palette: Palette, of: Series) -> None:
     for index, kind in enumerate(reversed(VIOLATIONS)):
         share = float(of.outcomes[kind].sum()) / arrivals
         place = high - (0.08 + 0.22 * index) * (high - low)
-        panels.end_label(axes, f"{kind} {100 * share:.1f} %", of.middle[-1], place, palette[kind])
+        panels.end_label(axes, f"{kind} {percent(share)}", of.middle[-1], place, palette[kind])
 
 
 def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
@@ -158,16 +162,18 @@ def _application(rows: list[Axes], run: Run, of: Series, palette: Palette, name:
     panels.violations(rows[2], palette, of)
     panels.frame(rows[3], palette, "Latency, p50 and p99", f"ms; SLO {1e3 * slo:.0f}")
     panels.latency(rows[3], palette, of.middle, 1e3 * of.p50, 1e3 * of.p99, 1e3 * slo)
-    _share_time(rows, palette, run)
+    share_time(rows, palette, run)
 
 
-def _same_scale(row: list[Axes]) -> None:
+def same_scale(row: list[Axes]) -> None:
+    """Give these axes the same vertical extent."""
     limits = [axes.get_ylim() for axes in row]
     for axes in row:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
-def _share_time(rows: list[Axes], palette: Palette, run: Run, named: bool = True) -> None:
+def share_time(rows: list[Axes], palette: Palette, run: Run, named: bool = True) -> None:
+    """Put these panels, top to bottom, on the run's time axis and mark its plans."""
     for number, axes in enumerate(rows):
         axes.set_xlim(0, run.seconds)
         panels.plan_marks(axes, palette, run.plans, run.seconds, named and number == 0)

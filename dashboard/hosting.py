@@ -73,4 +73,12 @@ def _bar(axes: Axes, palette: Palette, row: int, stay: Stay, seconds: float) -> 
         text = stay.variant
     if length >= 0.0105 * len(text) * seconds:
         middle = stay.start + length / 2
-        axes.text(middle, row, text, ha="center", va="center", fontsize=SMALL, color=palette.on(colour))
+        axes.text(
+            middle,
+            row,
+            text,
+            ha="center",
+            va="center",
+            fontsize=SMALL,
+            color=palette.on(stay.application, stay.variant),
+        )

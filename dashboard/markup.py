@@ -23,7 +23,7 @@ class Cell:
     swatch: str = ""
 
 
-def document(title: str, palette: Palette, parts: Iterable[str]) -> str:
+def document(title: str, palette: Palette, parts: Iterable[str], look: str = "") -> str:
     """A whole page, complete in itself: no script, nothing loaded from elsewhere."""
     style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
     light = "".join(f"--{one.name}:{one.light};" for one in palette.colours())
@@ -41,7 +41,7 @@ def document(title: str, palette: Palette, parts: Iterable[str]) -> str:
 {style}</style>
 </head>
 <body>
-<main>
+<main class="{look}">
 {chr(10).join(parts)}
 </main>
 </body>
@@ -65,10 +65,7 @@ def section(title: str, under: str = "") -> str:
 
 def headline_figures(figures: Iterable[tuple[str, str]]) -> str:
     """Big figures with what they mean; the first leads."""
-    boxes = [
-        f"<div{' class=lead' if not number else ''}><strong>{escape(value)}</strong><span>{escape(meaning)}</span></div>"
-        for number, (value, meaning) in enumerate(figures)
-    ]
+    boxes = [f"<div><strong>{escape(value)}</strong><span>{escape(meaning)}</span></div>" for value, meaning in figures]
     return f'<div class="figures">{"".join(boxes)}</div>'
 
 
@@ -91,10 +88,11 @@ def note_list(notes: Iterable[Note]) -> str:
     return f'<ul class="notes">{items}</ul>' if items else ""
 
 
-def table(heads: Sequence[str], rows: Iterable[tuple[Sequence[Cell], str]]) -> str:
-    """A table; each row comes with the CSS class it wears."""
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
-    body = "".join(f'<tr class="{look}">{"".join(map(_cell, cells))}</tr>' for cells, look in rows)
+def table(heads: Sequence[str], rows: Sequence[tuple[Sequence[Cell], str]]) -> str:
+    """A table; each row comes with the CSS class it wears. A column is aligned as its first cell is."""
+    aligned = [one.look for one in rows[0][0]] if rows else [""] * len(heads)
+    head = "".join(_tag("th", Cell(text, look)) for text, look in zip(heads, aligned, strict=True))
+    body = "".join(f'<tr class="{look}">{"".join(_tag("td", one) for one in cells)}</tr>' for cells, look in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -104,6 +102,6 @@ def figure(svg: str, description: str) -> str:
     return f"<figure>{labelled}</figure>"
 
 
-def _cell(cell: Cell) -> str:
+def _tag(tag: str, cell: Cell) -> str:
     look = f' class="{cell.look}"' if cell.look else ""
-    return f"<td{look}>{swatch(cell.swatch) if cell.swatch else ''}{escape(cell.text)}</td>"
+    return f"<{tag}{look}>{swatch(cell.swatch) if cell.swatch else ''}{escape(cell.text)}</{tag}>"

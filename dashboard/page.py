@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 
 from tidewise.core.run import Run
 from tidewise.dashboard import figures, tables
@@ -27,14 +28,14 @@ def report_png(run: Run) -> bytes:
     """The run in one picture: the headline and the overview."""
     palette = Palette(run.applications)
     drawn = figures.overview(run, columns(run), palette)
-    figures.add_heading(drawn, palette, title(run), headline(run, card_of(run)))
+    figures.add_heading(drawn, palette, kind_line(run), headline(run, card_of(run)))
     return png(drawn, palette)
 
 
 def kind_line(run: Run) -> str:
     """What was run, in one line."""
     devices = ", ".join(f"{number} {name}" for name, number in run.device_types.items())
-    parts = [f"Tidewise run: {title(run)}", run.trace, f"{run.seconds:.0f} s", f"devices: {devices}" if devices else ""]
+    parts = [title(run), run.trace, f"{run.seconds:.0f} s", f"devices: {devices}" if devices else ""]
     return " · ".join(part for part in parts if part)
 
 
@@ -44,10 +45,10 @@ def footer(runs: list[Run]) -> str:
     version = next((run.version for run in runs if run.version), "")
     cores = next((f"{run.cores} CPU cores. " for run in runs if run.cores), "")
     text = (
-        f"Tidewise {version}. {cores}{'; '.join(facts)}. Every arrival ends in exactly one outcome and a late answer is a"
+        f"Tidewise {version}. {cores}{'; '.join(facts)}. Every arrival ends in exactly one outcome; a late answer is a"
         " violation. Deadlines and latencies count from the moment a query was due."
     )
-    return f"<footer>{text}</footer>"
+    return f"<footer>{escape(text)}</footer>"
 
 
 def _parts(run: Run, card: Card, palette: Palette) -> Iterator[str]:

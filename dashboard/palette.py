@@ -34,12 +34,12 @@ VIOLATIONS = (Outcome.LATE, Outcome.DROPPED, Outcome.REFUSED, Outcome.FAILED)
 # Hues by application, in order: dark and light end of the light theme, the same of the dark theme, and the line colour
 # of each theme.
 HUES = (
-    ("#0d3b66", "#b5d4ee", "#2d6fae", "#dcebf8", "#2b7bc4", "#6cb2f0"),
-    ("#0c5048", "#b3dfd0", "#1f8472", "#d8f1e8", "#14957d", "#4fd0b4"),
-    ("#4b2a70", "#d8c8ec", "#7a52ad", "#ece2f7", "#8650c6", "#b894ea"),
-    ("#6a4310", "#efd7a8", "#a5731f", "#f6e8cc", "#bb7d1c", "#e2b563"),
-    ("#6b1f4a", "#efc3da", "#a94a7d", "#f7dfeb", "#c0488a", "#ea8fc0"),
-    ("#3a4a1a", "#d5e0b4", "#6f8833", "#eaf0d8", "#76962a", "#b3cf6b"),
+    ("#0d3b66", "#b5d4ee", "#2d6fae", "#b4d5f2", "#2b7bc4", "#6cb2f0"),
+    ("#0c5048", "#b3dfd0", "#1f8472", "#b2e2d2", "#14957d", "#4fd0b4"),
+    ("#4b2a70", "#d8c8ec", "#7a52ad", "#d6c2f0", "#8650c6", "#b894ea"),
+    ("#6a4310", "#efd7a8", "#a5731f", "#eed6a4", "#bb7d1c", "#e2b563"),
+    ("#6b1f4a", "#efc3da", "#a94a7d", "#efc0da", "#c0488a", "#ea8fc0"),
+    ("#3a4a1a", "#d5e0b4", "#6f8833", "#d6e3ae", "#76962a", "#b3cf6b"),
 )
 
 
@@ -58,12 +58,14 @@ class Palette:
     def __init__(self, applications: Mapping[str, RunApplication]) -> None:
         self._base = {name: Colour(name, *both) for name, both in BASE.items()}
         self._variants: dict[tuple[str, str], Colour] = {}
+        self._texts: dict[tuple[str, str], Colour] = {}
         self._applications: dict[str, Colour] = {}
         for index, (name, application) in enumerate(sorted(applications.items())):
             hue = HUES[index % len(HUES)]
             self._applications[name] = Colour(f"a{index}", hue[4], hue[5])
             for one, colour in zip(application.variants, _ramp(index, len(application.variants)), strict=True):
                 self._variants[name, one] = colour
+                self._texts[name, one] = _text_on(colour, len(self._texts))
 
     def __getitem__(self, name: str) -> str:
         """The colour to draw a named thing with."""
@@ -82,16 +84,17 @@ class Palette:
         """The colour of an application's lines."""
         return self._applications.get(name, self._base["muted"]).light
 
-    def on(self, colour: str) -> str:
-        """Text colour readable on this colour."""
-        red, green, blue = _channels(colour)
-        return self["ink"] if 0.3 * red + 0.59 * green + 0.11 * blue > 140 else self["page"]
+    def on(self, application: str, variant: str) -> str:
+        """Text colour readable on a variant's colour, in either theme."""
+        colour = self._texts.get((application, variant), self._base["page"])
+        return colour.light
 
     def colours(self) -> Iterator[Colour]:
         """Every colour of the report."""
         yield from self._base.values()
         yield from self._applications.values()
         yield from self._variants.values()
+        yield from self._texts.values()
 
 
 def _ramp(index: int, steps: int) -> Iterator[Colour]:
@@ -101,6 +104,21 @@ def _ramp(index: int, steps: int) -> Iterator[Colour]:
         at = step / max(1, steps - 1)
         light, dark = _between(hue[0], hue[1], at, turn), _between(hue[2], hue[3], at, turn)
         yield Colour(f"a{index}v{step}", light, dark)
+
+
+def _text_on(colour: Colour, number: int) -> Colour:
+    """Black or white in each theme, a shade of its own for each number so that it has a name of its own."""
+    off = number % 6, number // 6 % 6, number // 36 % 6
+    light, dark = (
+        "#" + "".join(f"{16 + one if _bright(shade) else 255 - one:02x}" for one in off)
+        for shade in (colour.light, colour.dark)
+    )
+    return Colour(f"{colour.name}t", light, dark)
+
+
+def _bright(colour: str) -> bool:
+    red, green, blue = _channels(colour)
+    return 0.3 * red + 0.59 * green + 0.11 * blue > 145
 
 
 def _between(one: str, other: str, at: float, shift: int) -> str:

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from tidewise.core.run import PlanChange, Run
+from tidewise.core.run import PlanChange, RunApplication
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Floats, Key, Series
 
 SMALL = 6.6
-ROUTINE = ("period", "")  # triggers not worth a label
+ROUTINE = ("period", "start", "")  # causes of plans not worth a label
+LABEL_ROOM = 0.06  # of the time axis, between two labels
 
 
 def frame(axes: Axes, palette: Palette, title: str, unit: str = "") -> None:
@@ -75,24 +76,35 @@ def latency(axes: Axes, palette: Palette, middle: Floats, p50: Floats, p99: Floa
 
 
 def plan_marks(axes: Axes, palette: Palette, plans: Iterable[PlanChange], seconds: float, named: bool) -> None:
-    """A hair line at each change of plan; its trigger is named where it was not routine."""
+    """A hair line at each change of plan; its cause is named where it was not routine and there is room."""
+    labelled = -seconds
     for change in plans:
         if not 0 < change.at < seconds:
             continue
-        routine = change.plan.trigger in ROUTINE
+        routine = cause(change) in ROUTINE
         colour = palette["mark"] if routine else palette["fair"]
         axes.axvline(change.at, color=colour, linewidth=0.6, linestyle=(0, (1, 2)) if routine else "-", zorder=0.6)
-        if named and not routine:
-            axes.annotate(
-                change.plan.trigger,
-                (change.at, 1),
-                xycoords=("data", "axes fraction"),
-                xytext=(2, -1),
-                textcoords="offset points",
-                fontsize=SMALL,
-                color=colour,
-                va="top",
-            )
+        if named and not routine and change.at - labelled > LABEL_ROOM * seconds:
+            _mark_label(axes, cause(change), change.at, colour)
+            labelled = change.at
+
+
+def cause(change: PlanChange) -> str:
+    """The kind of a plan's trigger, without its detail."""
+    return change.plan.trigger.partition(":")[0]
+
+
+def _mark_label(axes: Axes, text: str, at: float, colour: str) -> None:
+    axes.annotate(
+        text,
+        (at, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(2, -1),
+        textcoords="offset points",
+        fontsize=SMALL,
+        color=colour,
+        va="top",
+    )
 
 
 def end_label(axes: Axes, text: str, at: float, value: float, colour: str, lift: float = 0.0) -> None:
@@ -109,21 +121,46 @@ def end_label(axes: Axes, text: str, at: float, value: float, colour: str, lift:
     )
 
 
-def key(figure: Figure, palette: Palette, run: Run, bottom: float) -> None:
-    """One line under a figure: each application's variants and their colours, most accurate first."""
-    texts: list[tuple[str, str, str]] = []
-    for name, application in run.applications.items():
-        texts.append((f"{name}, accurate to cheap", palette["ink"], ""))
-        texts += [(variant, palette["muted"], palette.variant(name, variant)) for variant in application.variants]
-    at = 0.05
+def above(axes: Axes, text: str, lift: float, size: float, colour: str, weight: str = "normal") -> None:
+    """A line of text ``lift`` points above the panel's left corner."""
+    axes.annotate(
+        text,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, lift),
+        textcoords="offset points",
+        fontsize=size,
+        fontweight=weight,
+        color=colour,
+    )
+
+
+def key(figure: Figure, palette: Palette, groups: Mapping[str, Mapping[str, str]], bottom: float) -> None:
+    """One line under a figure: groups of names and their colours."""
+    at = figure.subplotpars.left
     width = figure.get_figwidth()
-    for text, colour, swatch in texts:
-        if swatch:
-            box = Rectangle((at, bottom), 0.11 / width, 0.011, transform=figure.transFigure, color=swatch, linewidth=0)
+    for title, colours in groups.items():
+        figure.text(at, bottom, title, fontsize=SMALL, color=palette["ink"], va="bottom")
+        at += _text_room(title) / width
+        for name, colour in colours.items():
+            box = Rectangle((at, bottom), 0.11 / width, 0.011, transform=figure.transFigure, color=colour, linewidth=0)
             figure.add_artist(box)
-            at += 0.16 / width
-        figure.text(at, bottom, text, fontsize=SMALL, color=colour, va="bottom")
-        at += (0.062 * len(text) + 0.14) / width
+            figure.text(at + 0.16 / width, bottom, name, fontsize=SMALL, color=palette["muted"], va="bottom")
+            at += (0.16 + _text_room(name)) / width
+        at += 0.12 / width
+
+
+def variant_key(palette: Palette, applications: Mapping[str, RunApplication]) -> dict[str, dict[str, str]]:
+    """Each application's variants and their colours, most accurate first."""
+    return {
+        f"{name}, accurate to cheap": {variant: palette.variant(name, variant) for variant in one.variants}
+        for name, one in applications.items()
+    }
+
+
+def _text_room(text: str) -> float:
+    """Inches a small text needs, about, and some space after it."""
+    return 0.05 * len(text) + 0.16
 
 
 def last(values: Floats) -> float:
@@ -140,7 +177,7 @@ def _label_bands(axes: Axes, palette: Palette, of: Series, keys: list[Key], band
         thick = _narrowest(band, 4)
         place = int(np.argmax(thick))
         if thick[place] > 0.07 * top:
-            colour = palette.on(palette.variant(*key))
+            colour = palette.on(*key)
             middle = float(base[place] + band[place] / 2)
             axes.text(float(of.middle[place]), middle, key[1], ha="center", va="center", fontsize=SMALL, color=colour)
         base = base + band

@@ -9,6 +9,7 @@ from tidewise.dashboard.card import Card
 from tidewise.dashboard.markup import Cell, headline_figures, share_bar, table
 from tidewise.dashboard.numbers import NOTHING, count, milliseconds, percent, rate
 from tidewise.dashboard.palette import VIOLATIONS, Palette
+from tidewise.dashboard.panels import ROUTINE, cause
 
 OUTCOME_COLOURS = {Outcome.ON_TIME: "good", **{one: one.value for one in VIOLATIONS}}
 ROUTINE_STATUS = ("optimal", "feasible")
@@ -106,8 +107,8 @@ def _plan_cells(change: PlanChange, before: PlanChange | None, names: list[str])
     return [
         Cell(str(plan.version)),
         Cell("before" if change.at < 0 else f"{change.at:.1f} s"),
-        Cell(plan.trigger or NOTHING, "" if plan.trigger in ("period", "") else "unusual"),
-        Cell(plan.status or NOTHING, "" if plan.status in ROUTINE_STATUS else "unusual"),
+        Cell(plan.trigger or NOTHING, "text" if cause(change) in ROUTINE else "text unusual"),
+        Cell(plan.status or NOTHING, "text" if plan.status in ROUTINE_STATUS else "text unusual"),
         *map(Cell, demand),
         Cell(percent(plan.phi), "unusual" if plan.phi < 1 else ""),
         Cell(percent(plan.gap)),

@@ -57,10 +57,8 @@ def headline(run: Run, card: Card) -> Note:
     accuracy = _accuracy_words(card)
     missed = whole.violation_ratio
     if missed <= HELD:
-        answered = percent(1 - missed)
-        return Note(
-            Level.GOOD, f"Deadlines held: {answered} of {asked} were answered on time while {demand}, {accuracy}."
-        )
+        answered = f"{percent(1 - missed)} of {asked}" if missed else f"all {asked}"
+        return Note(Level.GOOD, f"Deadlines held: {answered} were answered on time while {demand}, {accuracy}.")
     words = "Deadlines mostly held" if missed <= MOSTLY else "Deadlines were missed"
     level = Level.FAIR if missed <= MOSTLY else Level.BAD
     return Note(level, f"{words}: {percent(missed)} of {asked} were not answered on time while {demand}, {accuracy}.")
