@@ -14,7 +14,6 @@ async def test_a_cancelled_query_is_cancelled_at_its_worker():
         worker.act = sleeping(5)
         await on.tell(snapshot([route("big-0", worker.address)], slo_ms=10_000))
         call = on.client.infer(request(), timeout=10)
-        asyncio.ensure_future(call.wait_for_connection())
         await until(lambda: len(worker.seen) == 1)
         call.cancel()
         await until(lambda: worker.seen[0].cancelled)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from router_stage import failing, request, route, sleeping, snapshot, stage, story, until
+from router_stage import failing, request, route, sleeping, snapshot, stage, story
 
 HERE = Path(__file__).parent
 

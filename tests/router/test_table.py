@@ -46,7 +46,9 @@ def test_shares_are_renormalised(weights: list[float]) -> None:
         assert math.isclose(lane.share * math.fsum(weights), weight)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.floats(0, 1)), max_size=12), st.frozensets(st.sampled_from("abcd")))
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.floats(0, 1)), max_size=12), st.frozensets(st.sampled_from("abcd"))
+)
 def test_a_table_is_a_pure_function_and_holds_no_worker_that_is_out(
     rows: list[tuple[str, float]], out: frozenset[str]
 ) -> None:
