@@ -134,19 +134,19 @@ async def compare(quick: bool) -> list[dict]:
     try:
         direct = worker.stdout.readline().strip()
         server, controller, followed = await serve_controller(direct)
-        ports = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+        ports = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--drain-delay", "0"]
         router = start(["-m", "tidewise.cli.main", "router", "--join", controller, *ports], stderr=subprocess.DEVNULL)
         through = await asyncio.wait_for(followed, 20)
         rows = []
         for payload, callers in ((1000, 1), (1000, 16), (600_000, 1)):
             count = queries if payload < 100_000 else queries // 8
             rows += await one_setting(payload, callers, count, rounds, direct, through, psutil.Process(router.pid))
+        stop(router)
         await server.stop(None)
         return rows
     finally:
         for process in filter(None, (worker, router)):
-            process.terminate()
-            process.wait()
+            stop(process)
 
 
 async def one_setting(
@@ -178,6 +178,11 @@ def median(values: Any) -> float | None:
 
 def start(words: list[str], **how: Any) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, *words], env=dict(os.environ), **how)
+
+
+def stop(process: subprocess.Popen) -> None:
+    process.terminate()
+    process.wait()
 
 
 def main() -> None:

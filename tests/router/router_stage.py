@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -254,6 +255,14 @@ class Client:
             trailing = dict(error.trailing_metadata())
             return Refused(error.code(), error.details(), str(trailing.get(REASON_KEY, "")), trailing)
         raise AssertionError("the query was answered")
+
+
+async def get(port: int, path: str, method: str = "GET") -> tuple[int, dict[str, Any]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    return int(head.split()[1]), json.loads(body) if body else {}
 
 
 @dataclass

@@ -10,8 +10,7 @@ import sys
 
 import grpc
 import pytest
-from router_stage import Client, ControllerStandIn, EchoWorker, request, route, sleeping, snapshot, story, until
-from test_readiness import get
+from router_stage import Client, ControllerStandIn, EchoWorker, get, request, route, sleeping, snapshot, story, until
 
 
 def free_port() -> int:

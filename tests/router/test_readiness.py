@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
-from router_stage import Client, Stage, request, route, snapshot, stage, story, until
+from router_stage import Client, Stage, get, request, route, snapshot, stage, story, until
 
 from tidewise.proto import inference_pb2 as pb
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 BOTH = ("garments", "digits")
-
-
-async def get(port: int, path: str, method: str = "GET") -> tuple[int, dict[str, Any]]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
-    return int(head.split()[1]), json.loads(body) if body else {}
 
 
 async def server_ready(client: Client) -> bool:
