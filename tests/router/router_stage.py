@@ -1,4 +1,8 @@
-"""A stage for router tests: a controller stand-in, echo workers, and a router, all real servers in one event loop."""
+"""A stage for router tests: a controller stand-in, echo workers, and a router, all real servers in one event loop.
+
+The stories told on it know a router by its addresses only: ``stage`` is the one place that starts one, so that any
+other data plane can be put to the same stories.
+"""
 
 from __future__ import annotations
 
@@ -281,7 +285,6 @@ class Stage:
     client: Client
     address: str
     http_port: int
-    router: Router
 
     async def tell(self, message: control.RoutingSnapshot) -> None:
         """Send a snapshot and wait until the router has it in force."""
@@ -304,7 +307,7 @@ async def stage(workers: int = 0, **settings: Any) -> AsyncIterator[tuple[Stage,
     client = Client(router.address)
     echoes = [await EchoWorker().start() for _ in range(workers)]
     try:
-        yield Stage(controller, client, router.address, router.http_port or 0, router), echoes
+        yield Stage(controller, client, router.address, router.http_port or 0), echoes
     finally:
         await client.channel.close()
         await router.stop()
