@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from router_stage import route, source
 
@@ -27,15 +27,20 @@ def test_a_cycle_gives_every_worker_its_share_within_one_slot(weights: list[floa
         assert abs(cycle.count(index) / SLOTS - share) <= 1 / SLOTS
 
 
+@settings(max_examples=30)
 @given(SHARES)
-def test_a_cycle_is_smooth_over_any_stretch(weights: list[float]) -> None:
-    """No worker gets more than two queries ahead of, or behind, its part of a tenth of the cycle."""
-    shares = tuple(weight / math.fsum(weights) for weight in weights)
-    cycle = smooth_cycle(shares)
-    for start in range(0, SLOTS - 100, 100):
-        stretch = cycle[start : start + 100]
-        for index in range(len(shares)):
-            assert abs(stretch.count(index) - 100 * cycle.count(index) / SLOTS) <= 2
+def test_no_worker_is_ever_a_whole_turn_ahead_or_behind(weights: list[float]) -> None:
+    cycle = smooth_cycle(tuple(weight / math.fsum(weights) for weight in weights))
+    had = [0] * len(weights)
+    part = [cycle.count(index) / SLOTS for index in range(len(weights))]
+    for slot, index in enumerate(cycle, start=1):
+        had[index] += 1
+        assert all(abs(got - slot * share) < 1 for got, share in zip(had, part, strict=True))
+
+
+def test_many_small_workers_do_not_crowd_out_a_large_one() -> None:
+    cycle = smooth_cycle((0.5, *[0.01] * 50))
+    assert max(len(run) for run in "".join("x" if index == 0 else "." for index in cycle).split("x")) <= 3
 
 
 @given(SHARES)
