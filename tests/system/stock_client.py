@@ -2,8 +2,8 @@
 
     python stock_client.py HOST:PORT APPLICATION TEST.npz COUNT [--stream]
 
-Prints one JSON list of {"sample", "predicted", "variant", "version"}. (A process of its own, because the message classes
-of tritonclient and ours describe the same protocol and cannot both be loaded in one.)
+Prints one JSON list of {"sample", "predicted", "variant", "version"}. (A process of its own, because the message
+classes of tritonclient and ours describe the same protocol and cannot both be loaded in one.)
 """
 
 import json
