@@ -52,11 +52,11 @@ def by_application(run: Run, of: Columns, palette: Palette, names: list[str]) ->
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, 7.4))
         grid = figure.subplots(4, len(names), sharex=True, squeeze=False)
+        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
         for column, name in enumerate(names):
             _application(list(grid[:, column]), run, series(of, name), palette, name)
         same_scale(list(grid[1]))
         same_scale(list(grid[2]))
-        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
     return figure
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -128,6 +129,11 @@ def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) 
         )
 
 
+def _width(axes: Axes) -> float:
+    """Inches from left to right."""
+    return float(axes.get_position().width * axes.figure.get_figwidth())  # type: ignore[union-attr]
+
+
 def _height(axes: Axes) -> float:
     """Inches from bottom to top."""
     return float(axes.get_position().height * axes.figure.get_figheight())  # type: ignore[union-attr]
@@ -188,7 +194,7 @@ def _label_bands(axes: Axes, palette: Palette, of: Series, keys: list[Key], band
     top = axes.get_ylim()[1]
     base = np.zeros_like(of.middle)
     for key, band in zip(keys, bands, strict=True):
-        thick = _narrowest(band, 4)
+        thick = _narrowest(band, math.ceil(len(band) * 0.035 * (len(key[1]) + 1) / _width(axes)))
         place = int(np.argmax(thick))
         if thick[place] > 0.07 * top:
             colour = palette.on(*key)
