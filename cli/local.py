@@ -137,11 +137,12 @@ def wait_until_ready(local: LocalCluster, limit: float = READY_SECONDS) -> pb.St
 def is_ready(status: pb.StatusReply, devices: int) -> bool:
     """Whether all devices are there, each follows the plan it is part of, and a router has the newest revision."""
     assigned = {one.worker for one in status.plan.assignments}
+    connected = sum(one.connected for one in status.workers)
     following = all(
         one.device.applied_version >= status.plan.version for one in status.workers if one.device.name in assigned
     )
     routed = any(one.applied_revision >= status.revision for one in status.routers)
-    return bool(assigned) and len(status.workers) >= devices and following and routed
+    return bool(assigned) and connected >= devices and following and routed
 
 
 def _status(stub: ControllerStub) -> pb.StatusReply | None:

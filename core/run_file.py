@@ -113,8 +113,8 @@ def _sample(at: float, kind: str, table: Table) -> Event:
         variant=table.text("variant", ""),
         plan_version=table.integer("plan_version", 0),
         queued=table.integer("queued", 0),
-        busy=bool(table.take("busy")),
-        connected=bool(table.take("connected")),
+        busy=table.take("busy") is True,
+        connected=table.take("connected") is not False,
     )
 
 

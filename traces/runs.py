@@ -53,11 +53,13 @@ class RunWriter:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            (folder / RUN_FILE).unlink(missing_ok=True)  # of an earlier run, which ends here
             self._events: IO[str] = (folder / EVENTS_FILE).open("w", encoding="utf-8")
             self._queries = pq.ParquetWriter(folder / QUERIES_FILE, SCHEMA, compression="zstd")
         except OSError as error:
             raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
         self._rows: list[QueryRecord] = []
+        self._used = False
 
     def __enter__(self) -> RunWriter:
         return self
@@ -68,21 +70,33 @@ class RunWriter:
         self._flush()
         self._queries.close()
         self._events.close()
+        if not self._used:
+            self._discard()
 
     def add(self, record: QueryRecord) -> None:
         """Keep one query's end."""
+        self._used = True
         self._rows.append(record)
         if len(self._rows) >= ROWS:
             self._flush()
 
     def note(self, event: Event) -> None:
         """Append one event at once, so that it can be read while the run goes on."""
+        self._used = True
         self._events.write(format_event(event))
         self._events.flush()
 
     def describe(self, run: Run) -> None:
         """Write run.json; records and events in ``run`` are not looked at. May be called again."""
+        self._used = True
         (self.folder / RUN_FILE).write_text(format_run(run), encoding="utf-8")
+
+    def _discard(self) -> None:
+        """Leave no folder behind of a run that never began."""
+        for name in (QUERIES_FILE, EVENTS_FILE):
+            (self.folder / name).unlink()
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _flush(self) -> None:
         if self._rows:
