@@ -44,7 +44,7 @@ def profile_tables(
     """One table an application, one line for each variant and device type: medians, and capacity at the SLO."""
     for subject in subjects:
         application = subject.application
-        figures = (*(f"p50 of {size}, ms" for size in SHOWN_SIZES), "queries/s", "at batch")
+        figures = (*(f"p50 ms of {size}" for size in SHOWN_SIZES), "queries/s", "batch")
         table = _table(f"{application.name}: SLO {application.slo * 1e3:g} ms", NAMES, figures)
         for variant in application.variants:
             names = variant.name, "-" if variant.accuracy is None else f"{variant.accuracy:.2%}"
@@ -100,7 +100,7 @@ def accuracy_table(subject: Subject, measured: Mapping[str, MeasuredAccuracy]) -
 
 def difference_table(found: Difference, tolerance: float) -> Table:
     """Every change, the slowest first; regressions are marked."""
-    figures = ("batch", "old, ms", "new, ms", "change", "")
+    figures = ("batch", "old ms", "new ms", "change", "")
     table = _table("medians, old and new", ("application", "variant", "device type"), figures)
     for one in sorted(found.changes, key=lambda change: -change.ratio):
         milliseconds = f"{one.old * 1e3:.3g}", f"{one.new * 1e3:.3g}"
