@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from tidewise.cli.profiles import local_profile
 
 from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.profiles import local_profile
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError, TidewiseError
 
@@ -39,7 +39,7 @@ def command(cluster_file: Path | None, repository: Path, state: Path, policy: st
         _start_detached(state)
         return
     signal.signal(signal.SIGTERM, _interrupt)
-    profile = local_profile(cluster, repository, state)
+    profile, _ = local_profile(cluster, repository, state)
     with running(cluster, repository, state, profile, _say) as local:
         try:
             _serve(local)

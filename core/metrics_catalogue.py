@@ -124,7 +124,7 @@ WORKER_CONNECTED = _gauge(_W, "controller_connected", "1 while the controller is
 
 CONTROLLER_PLAN_VERSION = _gauge(_C, "plan_version", "Version of the plan in force.")
 CONTROLLER_PLAN_AGE = _gauge(_C, "plan_age_seconds", "Seconds since the plan in force was published.")
-CONTROLLER_PLANS = _counter(_C, "plans", "Plans published.", "trigger", "status")
+CONTROLLER_PLANS = _counter(_C, "plans", "Plans published, by the kind of trigger.", "trigger", "status")
 CONTROLLER_FAILURES = _counter(_C, "planning_failures", "Planning attempts that gave no plan; the last plan stays.")
 CONTROLLER_SOLVE = _seconds(_C, "solve", "Wall-clock time of one solve.")
 CONTROLLER_GAP = _gauge(

@@ -66,7 +66,8 @@ class Run:
 
     ``arrivals`` is what the trace asked for within ``seconds``; ``records`` what became of it, one a query. The two
     should agree, and a report says so where they do not. ``policy`` is the allocation policy's name, ``trace`` says
-    in a few words what was replayed, ``device_types`` counts the devices of each type, ``cores`` those of the machine.
+    in a few words what was replayed, ``target`` where it went, ``device_types`` counts the devices of each type,
+    ``cores`` those of the machine.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Run:
     machine: tuple[MachineSample, ...] = ()
     policy: str = ""
     trace: str = ""
+    target: str = ""
     device_types: Mapping[str, int] = field(default_factory=dict)
     cores: int = 0
     started: str = ""

@@ -39,7 +39,6 @@ MEMBERS = {
 }
 VARIANTS = {
     "deep": Variant(("deep",)),
-    "small": Variant(("small",)),
     "dense": Variant(("dense",)),
     "linear": Variant(("linear",)),
 }
@@ -49,7 +48,7 @@ DIGITS = Family("digits", 8, SCALE, False, MEMBERS, VARIANTS)
 
 def main() -> None:
     """Train members or export variants; export also writes the test data and the record of the split."""
-    chosen = options(DIGITS).parse_args()
+    chosen = options(DIGITS).parse_intermixed_args()
     torch.set_num_threads(1)
     split = load_split()
     if chosen.step == "train":

@@ -27,7 +27,7 @@ class Served(nn.Module):
         pixels = image.float()
         views = torch.cat([pixels, pixels.flip(3)]) if self.mirror else pixels
         voices = [network(views) for network in self.networks]
-        logits = sum(voices[1:], voices[0])
+        logits: Tensor = sum(voices[1:], voices[0])
         if self.mirror:
             logits = logits.reshape(2, -1, 10).sum(0)
         count = len(voices) * (2 if self.mirror else 1)

@@ -30,8 +30,8 @@ BEST = ("wide", "slim")
 MEMBERS = {
     "wide": Member(Shape((24, 48, 96, 128), blocks=1), Recipe(24), strong, seed=1),
     "slim": Member(Shape((16, 32, 64, 96), blocks=1), Recipe(24), strong, seed=2),
-    "tall": Member(Shape((32, 64, 128), blocks=1), Recipe(18), strong, seed=6),
-    "middle": Member(Shape((16, 32, 64, 96), blocks=1), student(24), strong, seed=10, teachers=BEST),
+    "tall": Member(Shape((32, 64, 128), blocks=1), Recipe(14), strong, seed=6),
+    "middle": Member(Shape((16, 32, 64, 96), blocks=1), student(16), strong, seed=10, teachers=BEST),
     "small": Member(Shape((8, 16, 32, 64), blocks=1), student(24), mild, seed=7, teachers=BEST),
     "tiny": Member(Shape((8, 16, 32), blocks=1, stem_stride=2), student(24), mild, seed=8, teachers=BEST),
     "nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), student(24), mild, seed=9, teachers=BEST),
@@ -41,6 +41,8 @@ MEMBERS = {
     "draft-nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), Recipe(4), mild, seed=5),
 }
 VARIANTS = {
+    "l": Variant(("slim",)),
+    "l-int8": Variant(("slim",), int8=True),
     "s": Variant(("draft-small",)),
     "xs": Variant(("draft-tiny",)),
     "nano": Variant(("draft-nano",)),
@@ -53,7 +55,7 @@ def main() -> None:
     """Train members or export variants; export also writes the test data and the record of the split."""
     parser = options(GARMENTS)
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder with the four .gz files")
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()
     torch.set_num_threads(1)
     split = load_split(chosen.data)
     if chosen.step == "train":

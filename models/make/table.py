@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
@@ -37,10 +38,10 @@ def rows(folder: Path) -> list[str]:
     ]
 
 
-def _row(application: str, name: str, path: Path, entry: dict, one: float, eight: float) -> str:
+def _row(application: str, name: str, path: Path, entry: dict[str, Any], one: float, eight: float) -> str:
     weighed, (low, high) = cost(path), entry["ci95"]
     size = path.stat().st_size / 1000
-    left = f"| {application} | {name} | {size:,.0f} | {weighed.parameters:,} | {weighed.flops / 1e6:,.2f} "
+    left = f"| {application} | {name} | {size:,.0f} | {weighed.parameters:,} | {weighed.flops / 1e6:.3g} "
     return left + f"| {entry['accuracy']:.4f} ({low:.4f}-{high:.4f}) | {one:.3f} ms | {eight:.3f} ms |"
 
 

@@ -90,7 +90,7 @@ def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) ->
         ("[device_types.a]\nprovider = 'emulated'\nprofile = 'gone.json'\n", "gone.json cannot be read"),
         ("[device_types.a]\nprovider = 'TpuProvider'\n", "provider 'TpuProvider' is not here"),
         ("[ports]\ngrpc = 70000\n", "grpc must be a whole number between 0 and 65535"),
-        ("[policies]\nallocation = 'magic'\n", "allocation 'magic'"),
+        ("[policies]\nallocation = 'magic'\n", "allocation 'magic' is unknown"),
         ("[planner\n", "is not valid TOML"),
     ],
 )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tidewise.core.errors import EngineError
 from tidewise.worker.engine.base import SessionOptions, Tensors
+from tidewise.worker.engine.heap import return_free_memory
 
 LOG_ERRORS_ONLY = 3
 
@@ -41,6 +42,7 @@ class OnnxSession:
         """Give the memory back once a run in progress is done."""
         with self._lock:
             self._session = None
+            return_free_memory()
 
 
 class OnnxEngine:

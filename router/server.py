@@ -1,0 +1,129 @@
+"""The router process: parts put together, started, and drained when it is told to go."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import signal
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tidewise.core.cluster import Limits
+from tidewise.core.errors import ConfigError
+from tidewise.core.routes import RoutingSnapshot
+from tidewise.router.agent import Agent
+from tidewise.router.forward import Forwarder
+from tidewise.router.http import serve_http
+from tidewise.router.listener import Listener
+from tidewise.router.readiness import Readiness
+from tidewise.router.service import HealthService, InferenceService
+from tidewise.router.stream import Streams
+
+log = logging.getLogger("tidewise.router")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a router is run.
+
+    ``controller``, ``listen`` and ``http`` are HOST:PORT (port 0 picks a free one; no ``http``: none). After SIGTERM it
+    says it is not ready but serves for ``drain_delay`` seconds more, so that load balancers notice, then lets queries
+    in flight end for at most ``grace`` seconds. ``max_message`` holds until the first snapshot brings its own.
+    """
+
+    controller: str
+    listen: str = "127.0.0.1:8001"
+    http: str | None = "127.0.0.1:8000"
+    max_message: int = Limits().max_message
+    drain_delay: float = 1.0
+    grace: float = 30.0
+
+
+class Router:
+    """A router in this process and event loop."""
+
+    def __init__(self, settings: Settings, generator: random.Random | None = None) -> None:
+        self._settings = settings
+        self.forwarder = Forwarder(generator or random.Random())
+        self.readiness = Readiness(self.forwarder)
+        self._streams = Streams(self.forwarder)
+        service = InferenceService(self.forwarder, self.readiness, self._streams)
+        handlers = [service.handler(), HealthService(self.readiness).handler()]
+        self._listener = Listener(handlers, *split_address(settings.listen))
+        self._http: asyncio.Server | None = None
+        self._agent: asyncio.Task[None] | None = None
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT of the gRPC port, once started."""
+        return f"{self._listener.host}:{self._listener.port}"
+
+    @property
+    def http_port(self) -> int | None:
+        """The HTTP port, once started; None if there is none."""
+        return None if self._http is None else int(self._http.sockets[0].getsockname()[1])
+
+    async def start(self) -> None:
+        """Listen, and attach to the controller. Raises ConfigError if a port cannot be had."""
+        await self._listener.start(self._settings.max_message)
+        if self._settings.http is not None:
+            self._http = await self._listen_http(*split_address(self._settings.http))
+        name = f"router-{uuid.uuid4().hex[:12]}"
+        agent = Agent(self.forwarder, self._settings.controller, name, self.address, self._installed)
+        self._agent = asyncio.create_task(agent.run())
+        log.info("router is listening", extra={"address": self.address, "http_port": self.http_port})
+
+    async def drain(self) -> None:
+        """Say not ready, serve on for the delay, let what is in flight end, stop."""
+        self.readiness.drain()
+        log.info("draining")
+        await asyncio.sleep(self._settings.drain_delay)
+        self._streams.finish()
+        await self._listener.stop(self._settings.grace)
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Stop at once."""
+        if self._agent is not None:
+            self._agent.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._agent
+        await self._listener.stop(None)
+        if self._http is not None:
+            self._http.close()
+        await self.forwarder.links.close()
+
+    async def _installed(self, snapshot: RoutingSnapshot) -> None:
+        await self._listener.relimit(snapshot.max_message)
+
+    async def _listen_http(self, host: str, port: int) -> asyncio.Server:
+        try:
+            return await serve_http(host, port, self.readiness)
+        except OSError as error:
+            await self._listener.stop(None)
+            raise ConfigError(f"cannot listen for HTTP at {host}:{port}: {error.strerror}") from error
+
+
+async def serve(settings: Settings) -> None:
+    """Run a router until SIGTERM or SIGINT, which drain it, or until cancelled, which stops it at once."""
+    router = Router(settings)
+    leave = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leave.set)
+    await router.start()
+    try:
+        await leave.wait()
+        await router.drain()
+    finally:
+        await router.stop()
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """HOST:PORT as a pair. Raises ConfigError."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise ConfigError(f"an address must be HOST:PORT, not {address!r}")
+    return host, int(port)
