@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, Reason
 from tidewise.worker.actions import Action, Answered, Ended, Start
-from tidewise.worker.batching import DRAIN, IDLE, Drop, Rule, Run, Wait, fill
+from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
 from tidewise.worker.hosting import Hosting, HostingAction, Switch
@@ -90,7 +90,7 @@ class Device:
                 counts.failed += 1
                 actions.append(self._ended(query, Reason.ENGINE, failures[query.id]))
             elif part.last:
-                missed = now > query.deadline
+                missed = now > query.deadline + SLACK
                 late = late or missed
                 self.counters.answered(query, batch, missed, counts, now)
                 actions.append(Answered(query, batch))

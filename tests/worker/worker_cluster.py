@@ -22,10 +22,11 @@ from tidewise.core.application import Application
 from tidewise.core.files import model_path, read_source
 from tidewise.core.plan import Assignment
 from tidewise.core.profile import BatchLatency, Profile, VariantProfile, format_profile
+from tidewise.core.report import MeasureRequest, WorkerOrder
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto import inference_pb2 as infer_pb
 from tidewise.proto.control_pb2_grpc import ControllerServicer, add_ControllerServicer_to_server
-from tidewise.proto.convert import assignment_message, catalogue_message
+from tidewise.proto.convert_reports import order_message
 from tidewise.proto.inference_pb2_grpc import GRPCInferenceServiceStub
 
 MODELS = Path(tidewise.__file__).resolve().parent.parent / "models"
@@ -34,6 +35,10 @@ DIGITS = MODELS / "digits"
 
 def digits() -> Application:
     return read_source(DIGITS).parse()
+
+
+LADDER = sorted(digits().variants, key=lambda one: -(one.accuracy or 0.0))
+BEST, CHEAP = LADDER[0], LADDER[-1]
 
 
 def profile_of(
@@ -70,18 +75,19 @@ class PretendController(ControllerServicer):
         self.fetched.append(request.path)
         yield pb.FileChunk(data=model_path(self.folder, request.path).read_bytes())
 
-    def order(self, version: int, *warm: str, workers: tuple[str, ...] = ("w0",), ceiling: str = "") -> None:
+    def order(
+        self,
+        version: int,
+        *warm: str,
+        workers: tuple[str, ...] = ("w0",),
+        ceiling: str = "",
+        measures: tuple[MeasureRequest, ...] = (),
+    ) -> None:
         """Have these workers host these variants; none: nothing."""
         source = read_source(self.folder)
         name = source.parse().name
         assignments = [Assignment(one, name, warm, ceiling or warm[0], 1.0, 1.0) for one in workers if warm]
-        self.orders.put(
-            pb.WorkerOrder(
-                plan_version=version,
-                catalogue=catalogue_message([source]),
-                assignments=[assignment_message(one) for one in assignments],
-            )
-        )
+        self.orders.put(order_message(WorkerOrder(version, (source,), tuple(assignments), measures)))
 
     @property
     def device(self) -> pb.DeviceReport:
