@@ -164,7 +164,7 @@ class World:
             solution = allocate(action.case, "highs", Limits(gap=1e-4))
             if self.lie:
                 solution = replace(
-                    solution, counts={kind: {v: 99 for v in row} for kind, row in solution.counts.items()}
+                    solution, counts={kind: dict.fromkeys(row, 99) for kind, row in solution.counts.items()}
                 )
             self._step(Solved(action.ticket, replace(solution, wall=self.solving)))
 
