@@ -50,7 +50,8 @@ from tidewise.worker.query import LaneKey
 from tidewise.worker.samples import samples_for
 from tidewise.worker.servable import servable
 from tidewise.worker.service import InferenceService
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 from tidewise.worker.tensors import Array, assemble, row_count
 
 DEVICE = DeviceType("bench", batch_sizes=(8,))  # one size: noise in a profile must not choose the batch
