@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from tidewise.controller.allocation.registry import POLICIES as ALLOCATIONS
+from tidewise.controller.policies import POLICIES as ALLOCATIONS
 from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster

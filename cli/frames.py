@@ -1,4 +1,4 @@
-"""The controller's status as a live frame, and as the events that a run keeps."""
+"""The controller's status as a live frame."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from tidewise.core.application import Application
 from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
-from tidewise.core.run import PlanChange, WorkerSample
 from tidewise.dashboard.tally import LiveTally
 from tidewise.proto import control_pb2 as pb
-from tidewise.proto.convert import plan_noun, source_noun
+from tidewise.proto.convert import source_noun
 
 
 def status_frame(
@@ -57,29 +56,6 @@ def replay_frame(status: LiveFrame, tally: LiveTally, now: float, total: float) 
         outcomes=dict(tally.outcomes),
         normalised=tally.normalised,
     )
-
-
-def status_events(reply: pb.StatusReply, at: float, last_version: int) -> list[PlanChange | WorkerSample]:
-    """What a run keeps of this moment: every worker, and the plan if it is newer than ``last_version``."""
-    events: list[PlanChange | WorkerSample] = []
-    if reply.plan.version > last_version:
-        events.append(PlanChange(at, plan_noun(reply.plan)))
-    for one in live_workers(reply, _applications(reply)):
-        version = next(w.device.applied_version for w in reply.workers if w.device.name == one.name)
-        events.append(
-            WorkerSample(
-                at=at,
-                worker=one.name,
-                device_type=one.device_type,
-                application=one.application,
-                variant=one.variant,
-                plan_version=version,
-                queued=one.queued,
-                busy=one.busy,
-                connected=one.connected,
-            )
-        )
-    return events
 
 
 def live_workers(reply: pb.StatusReply, applications: Mapping[str, Application]) -> tuple[LiveWorker, ...]:

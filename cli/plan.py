@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from tidewise.controller.allocation.solve import METHODS, solve
+from tidewise.controller.allocation.solve import solve
+from tidewise.controller.allocation.strategy import METHODS
 from tidewise.core.case_file import read_case
 from tidewise.core.errors import CaseError, InputError
 

@@ -126,7 +126,7 @@ def _run(settings: Settings, trace: Trace, samples: Mapping[str, Samples], start
         name=settings.out.name,
         seconds=seconds / settings.speed,
         arrivals=ended,
-        applications={name: _application(samples[name]) for name in trace.names},
+        applications={name: run_application(samples[name]) for name in trace.names},
         trace=settings.trace_file.name,
         target=settings.target,
         cores=os.cpu_count() or 0,
@@ -136,7 +136,8 @@ def _run(settings: Settings, trace: Trace, samples: Mapping[str, Samples], start
     )
 
 
-def _application(samples: Samples) -> RunApplication:
+def run_application(samples: Samples) -> RunApplication:
+    """What a run keeps of an application: its SLO and the measured accuracies, best first."""
     one = samples.application
     measured = {variant.name: variant.accuracy for variant in one.variants if variant.accuracy is not None}
     best_first = sorted(measured.items(), key=lambda pair: -pair[1])

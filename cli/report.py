@@ -44,11 +44,17 @@ def command(folder: Path, others: tuple[Path, ...], out: Path | None, png: Path 
         raise InputError(f"--compare takes at most {MOST_RUNS - 1} runs, not {len(others)}; leave some out")
     runs = [read_run(one) for one in (folder, *others)]
     page = out or folder / ("comparison.html" if others else "report.html")
+    words = write_report(runs, page, png)
+    click.echo(json.dumps(_values(runs), indent=1) if as_json else words)
+    click.echo(f"report: {page}", err=as_json)
+
+
+def write_report(runs: Sequence[Run], page: Path, png: Path | None) -> str:
+    """Write the page, and the picture if asked; what they say in words. Raises InputError if a file cannot be."""
     _write(page, _page(runs).encode())
     if png is not None:
         _write(png, _picture(runs))
-    click.echo(json.dumps(_values(runs), indent=1) if as_json else _words(runs))
-    click.echo(f"report: {page}", err=as_json)
+    return _words(runs)
 
 
 def _page(runs: Sequence[Run]) -> str:

@@ -16,6 +16,7 @@ class Arrivals:
 
     _counts: deque[float] = field(default_factory=lambda: deque(maxlen=round(MEMORY / BIN)))
     _newest: int = 0
+    _until: float = -math.inf
 
     def add(self, count: float, start: float, end: float) -> None:
         """Count arrivals that came evenly between two times. What lies before the memory is forgotten."""
@@ -23,6 +24,7 @@ class Arrivals:
             return
         length = max(end - start, 1e-9)
         self._advance(_bin(end))
+        self._until = max(self._until, end)
         for index in range(max(_bin(start), self._newest - len(self._counts) + 1), self._newest + 1):
             overlap = min(end, (index + 1) * BIN) - max(start, index * BIN)
             if overlap > 0:
@@ -33,8 +35,11 @@ class Arrivals:
         first, last = _bin(end - window), _bin(end)
         total = 0.0
         for index in range(max(first, self._newest - len(self._counts) + 1), min(last, self._newest) + 1):
-            inside = min(end, (index + 1) * BIN) - max(end - window, index * BIN)
-            total += self._counts[index - self._newest - 1] * inside / BIN
+            start = index * BIN
+            known = min(start + BIN, self._until)  # the newest bin is still filling
+            inside = min(end, known) - max(end - window, start)
+            if inside > 0:
+                total += self._counts[index - self._newest - 1] * inside / (known - start)
         return max(0.0, total / window)
 
     def _advance(self, index: int) -> None:

@@ -60,11 +60,13 @@ class DemandEstimator:
         """Let the levels follow the rate since the last tick."""
         end = self._known_until(now)
         seconds = end - self._levelled if self._levelled is not None else 0.0
-        if self._levelled is not None and seconds <= 0:
+        self._levelled = end if self._levelled is None else max(end, self._levelled)
+        if seconds <= 0:
             return
-        self._levelled = end
         for name, arrivals in self._arrivals.items():
-            self._levels[name] = self._level(name, arrivals, end, seconds)
+            here = arrivals.rate(end, min(seconds, WINDOWS[-1]))
+            before = self._levels.get(name, here)
+            self._levels[name] = before + (1 - math.exp(-seconds / MEAN_AGE)) * (here - before)
 
     def estimate(self, application: str, now: float) -> Estimate:
         """What is known of this application; zeros if nothing. Reading changes nothing."""
@@ -80,13 +82,3 @@ class DemandEstimator:
     def _known_until(self, now: float) -> float:
         """The time up to which every router has reported, but never longer ago than ``LATE``."""
         return max(now - LATE, min((one.until for one in self._routers.values()), default=now))
-
-    def _level(self, name: str, arrivals: Arrivals, end: float, seconds: float) -> float:
-        if seconds <= 0:
-            return self._levels.get(name, 0.0)
-        here = arrivals.rate(end, min(seconds, WINDOWS[-1]))
-        before = self._levels.get(name)
-        if before is None:
-            return here
-        weight = 1 - math.exp(-seconds / MEAN_AGE)
-        return before + weight * (here - before)

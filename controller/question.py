@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,13 +12,16 @@ from tidewise.controller.placement import Held, held_counts
 from tidewise.controller.policies import AllocationPolicy
 from tidewise.controller.registry import Device
 from tidewise.controller.spare import reserve, without
-from tidewise.controller.triggers import BURST_WINDOW, Trigger
+from tidewise.controller.triggers import BURST_WINDOW, LEAST_PLANNED, Trigger
 from tidewise.core.application import Application
 from tidewise.core.case import Case
 from tidewise.core.cluster import DeviceType, PlannerSettings
 from tidewise.core.demand import Estimate, planned_demand
 from tidewise.core.plan import Plan
 from tidewise.core.profile import Profile
+
+RECENT = 3.0  # seconds, one of the windows
+DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,13 @@ def _is_current(view: View, application: str, variant: str, digest: str) -> bool
 
 
 def _demanded(name: str, application: Application, trigger: Trigger, view: View, settings: PlannerSettings) -> Demanded:
-    """The level, or the last second where that is what made the trigger: it passed a test for noise."""
+    """The level, unless something newer passed a test for noise: the last second where that is what made the trigger,
+    the last three where they exceed the level by more than two standard deviations.
+    """
     estimate = view.estimates.get(name, Estimate())
-    rate = estimate.level
+    rate, recent = estimate.level, estimate.rates[RECENT]
+    if recent > rate + DEVIATIONS * math.sqrt(estimate.dispersion * max(rate, LEAST_PLANNED) / RECENT):
+        rate = recent
     if name in trigger.applications:
         rate = max(rate, estimate.rates[BURST_WINDOW])
     return Demanded(rate, planned_demand(rate, estimate.dispersion, application.slo, settings))

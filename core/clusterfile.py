@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 
@@ -33,7 +34,8 @@ def parse_cluster(text: str, where: str) -> Cluster:
     table = Table(values, where, ConfigError)
     types = table.named_tables("device_types")
     cluster = Cluster(
-        device_types={name: _device_type(name, one) for name, one in types.items()} or default_cluster().device_types,
+        device_types={table.checked_name(name, "device type"): _device_type(name, one) for name, one in types.items()}
+        or default_cluster().device_types,
         ports=_ports(table.table("ports")),
         policies=_policies(table.table("policies")),
         planner=_planner(table.table("planner")),
@@ -75,6 +77,13 @@ def _ports(table: Table) -> Ports:
         }
     )
     table.done()
+    given = [key for key in ("http", "grpc", "metrics", "controller") if getattr(ports, key)]
+    for first, second in itertools.combinations(given, 2):
+        if getattr(ports, first) == getattr(ports, second):
+            raise ConfigError(
+                f"{table.where}: {first} and {second} are both {getattr(ports, first)}; change one, or use 0 for a free"
+                " port"
+            )
     return ports
 
 
@@ -151,7 +160,7 @@ def format_cluster(cluster: Cluster) -> str:
         _line("max_queue", cluster.limits.max_queue),
     ]
     for one in cluster.device_types.values():
-        lines += ["", f"[device_types.{json.dumps(one.name)}]", *_device_lines(one)]
+        lines += ["", f"[device_types.{_toml(one.name)}]", *_device_lines(one)]
     return "\n".join(lines) + "\n"
 
 
@@ -164,4 +173,9 @@ def _device_lines(one: DeviceType) -> list[str]:
 
 
 def _line(key: str, value: object) -> str:
-    return f"{key} = {json.dumps(value)}"
+    return f"{key} = {_toml(value)}"
+
+
+def _toml(value: object) -> str:
+    """JSON as TOML reads it: the same, but for characters that JSON writes as halves or lets stand."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

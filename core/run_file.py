@@ -39,7 +39,7 @@ def parse_run(text: str, where: str) -> Run:
         cores=table.integer("cores", 0),
         started=table.text("started", ""),
         version=table.text("version", ""),
-        notes=tuple(map(str, table.take("notes") or ())),
+        notes=table.texts("notes"),
     )
     table.done()
     return run
@@ -138,7 +138,7 @@ def _assignment(table: Table) -> Assignment:
     found = Assignment(
         worker=table.text("worker"),
         application=table.text("application"),
-        warm=tuple(map(str, table.take("warm") or ())),
+        warm=table.texts("warm"),
         ceiling=table.text("ceiling"),
         share=table.number("share"),
         capacity=table.number("capacity"),

@@ -24,7 +24,7 @@ from tidewise.dashboard.verdict import HELD, MOSTLY, Level, Note, notes, title
 
 COLUMN = 4.3  # inches
 ROWS = (
-    ("Demand, by the variant that answered on time", "queries a second"),
+    ("Demand, by answering variant", "queries a second"),
     ("Effective accuracy", "of the best possible"),
     ("Not answered on time", "share of arrivals"),
 )
@@ -82,11 +82,11 @@ def comparison_figure(found: Sequence[Entry], palette: Palette) -> Figure:
     with mpl.rc_context(figures.style()):  # type: ignore[arg-type]
         drawn = Figure(figsize=(width, 6.3))
         grid = drawn.subplots(3, len(found), sharex=True, squeeze=False, height_ratios=[1.5, 1.0, 0.8])
+        drawn.subplots_adjust(left=0.42 / width, right=1 - 0.15 / width, top=0.9, bottom=0.11, hspace=0.36, wspace=0.09)
         for column, one in enumerate(found):
             _column(list(grid[:, column]), one, palette, first=column == 0)
         for row in grid:
             figures.same_scale(list(row))
-        drawn.subplots_adjust(left=0.42 / width, right=1 - 0.15 / width, top=0.9, bottom=0.11, hspace=0.36, wspace=0.09)
         panels.key(drawn, palette, _key(found, palette), 0.018)
     return drawn
 

@@ -18,6 +18,7 @@ from tidewise.dashboard.series import Columns, Series, series
 from tidewise.dashboard.verdict import Note
 
 WIDTH = 10.0  # inches
+MOST_NAMED = 5  # applications labelled on one panel
 DEMAND = "Demand, and which variants answered it on time"
 FONTS = ("Inter", "Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
 
@@ -36,12 +37,12 @@ def overview(run: Run, of: Columns, palette: Palette) -> Figure:
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, 8.6))
         rows = figure.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [1.9, 1.25, 0.8, 0.9]})
+        figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
         _demand(rows[0], palette, together)
         _accuracy(rows[1], palette, run, together, each)
         _violations(rows[2], palette, together)
         _pressure(rows[3], palette, together)
         share_time(list(rows), palette, run)
-        figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
         panels.key(figure, palette, panels.variant_key(palette, run.applications), 0.012)
     return figure
 
@@ -51,11 +52,11 @@ def by_application(run: Run, of: Columns, palette: Palette, names: list[str]) ->
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, 7.4))
         grid = figure.subplots(4, len(names), sharex=True, squeeze=False)
+        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
         for column, name in enumerate(names):
             _application(list(grid[:, column]), run, series(of, name), palette, name)
         same_scale(list(grid[1]))
         same_scale(list(grid[2]))
-        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
     return figure
 
 
@@ -104,52 +105,42 @@ def cheapest_accuracy(run: Run, application: str | None = None) -> float:
 def _demand(axes: Axes, palette: Palette, of: Series) -> None:
     panels.frame(axes, palette, DEMAND, "queries a second; dotted lines: a new plan")
     panels.demand(axes, palette, of)
-    end = float(of.middle[-1])
-    panels.end_label(axes, "arrived", end, of.arrivals[-1], palette["ink"], lift=3)
-    panels.end_label(axes, "not on time", end, of.arrivals[-1], palette["missed"], lift=-7)
-    panels.end_label(axes, "on time, by variant", end, 0.35 * of.arrivals[-1], palette["muted"])
+    end = float(of.arrivals[-1])
+    labels = [("arrived", end, palette["ink"]), ("not on time", end, palette["missed"])]
+    panels.end_labels(axes, of.middle[-1], [*labels, ("on time, by variant", 0.5 * end, palette["muted"])])
 
 
 def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str, Series]) -> None:
     floor = cheapest_accuracy(run)
+    lines = each if len(each) > 1 else {}
     panels.frame(axes, palette, "Effective accuracy", "of the best possible, over answers on time")
-    panels.accuracy(axes, palette, of, each if len(each) > 1 else {}, floor)
-    end = of.middle[-1]
-    panels.end_label(axes, "always the cheapest", end, floor, palette["muted"])
-    labels = [("all", panels.last(of.accuracy), palette["ink"])]
-    if len(each) > 1:
-        labels += [(name, panels.last(one.accuracy), palette.application(name)) for name, one in each.items()]
-    low, high = axes.get_ylim()
-    place = float("inf")
-    for name, value, colour in sorted(labels, key=lambda one: -one[1]):
-        place = min(value, place - 0.11 * (high - low))
-        panels.end_label(axes, name, end, place, colour)
+    panels.accuracy(axes, palette, of, lines, floor)
+    labels = [("all", panels.last(of.accuracy), palette["ink"]), ("always the cheapest", floor, palette["muted"])]
+    if len(lines) <= MOST_NAMED:
+        labels += [(name, panels.last(one.accuracy), palette.application(name)) for name, one in lines.items()]
+    panels.end_labels(axes, of.middle[-1], labels)
 
 
 def _violations(axes: Axes, palette: Palette, of: Series) -> None:
     panels.frame(axes, palette, "Not answered on time", "share of arrivals")
     panels.violations(axes, palette, of)
     arrivals = max(1e-9, float(of.arrivals.sum()))
-    low, high = axes.get_ylim()
-    for index, kind in enumerate(reversed(VIOLATIONS)):
-        share = float(of.outcomes[kind].sum()) / arrivals
-        place = high - (0.08 + 0.22 * index) * (high - low)
-        panels.end_label(axes, f"{kind} {percent(share)}", of.middle[-1], place, palette[kind])
+    top = axes.get_ylim()[1]
+    shares = [(kind, float(of.outcomes[kind].sum()) / arrivals) for kind in reversed(VIOLATIONS)]
+    labels = [(f"{kind} {percent(share)}", 0.95 * top, palette[kind]) for kind, share in shares]
+    panels.end_labels(axes, of.middle[-1], labels)
 
 
 def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
     panels.frame(axes, palette, "Latency", "share of the deadline")
     panels.latency(axes, palette, of.middle, 100 * of.pressure_p50, 100 * of.pressure_p99, 100.0)
     axes.yaxis.set_major_formatter(lambda value, _position: f"{value:.0f} %")
-    _latency_labels(
-        axes, palette, of.middle[-1], 100 * panels.last(of.pressure_p50), 100 * panels.last(of.pressure_p99)
-    )
-    panels.end_label(axes, "deadline", of.middle[-1], 100.0, palette["bad"])
-
-
-def _latency_labels(axes: Axes, palette: Palette, end: float, p50: float, p99: float) -> None:
-    panels.end_label(axes, "p99", end, p99, palette["muted"], lift=2)
-    panels.end_label(axes, "p50", end, p50, palette["ink"], lift=-2)
+    labels = [
+        ("deadline", 100.0, palette["bad"]),
+        ("p99", 100 * panels.last(of.pressure_p99), palette["muted"]),
+        ("p50", 100 * panels.last(of.pressure_p50), palette["ink"]),
+    ]
+    panels.end_labels(axes, of.middle[-1], labels)
 
 
 def _application(rows: list[Axes], run: Run, of: Series, palette: Palette, name: str) -> None:

@@ -40,6 +40,9 @@ HUES = (
     ("#6a4310", "#efd7a8", "#a5731f", "#eed6a4", "#bb7d1c", "#e2b563"),
     ("#6b1f4a", "#efc3da", "#a94a7d", "#efc0da", "#c0488a", "#ea8fc0"),
     ("#3a4a1a", "#d5e0b4", "#6f8833", "#d6e3ae", "#76962a", "#b3cf6b"),
+    ("#134a5a", "#b4dde6", "#238299", "#b0dde8", "#1b8fab", "#5cc7e0"),
+    ("#6b2a1c", "#f0c8b8", "#ad5138", "#f0c4b2", "#c25a3c", "#ee9c80"),
+    ("#33373d", "#cfd3d8", "#6a727c", "#ccd2d9", "#626b76", "#aab3bd"),
 )
 
 
@@ -99,7 +102,7 @@ class Palette:
 
 def _ramp(index: int, steps: int) -> Iterator[Colour]:
     hue = HUES[index % len(HUES)]
-    turn = index // len(HUES)  # a seventh application repeats the first hue, one shade of blue apart to stay distinct
+    turn = index // len(HUES)  # a tenth application repeats the first hue, one shade of blue apart to stay distinct
     for step in range(steps):
         at = step / max(1, steps - 1)
         light, dark = _between(hue[0], hue[1], at, turn), _between(hue[2], hue[3], at, turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -15,6 +16,8 @@ from tidewise.dashboard.series import Floats, Key, Series
 
 SMALL = 6.6
 ROUTINE = ("period", "start", "")  # causes of plans not worth a label
+LINE_INCHES = 0.135  # from one small line of text to the next
+MOST_IN_KEY = 16  # variants; beyond, a key names applications only
 LABEL_ROOM = 0.06  # of the time axis, between two labels
 
 
@@ -107,18 +110,33 @@ def _mark_label(axes: Axes, text: str, at: float, colour: str) -> None:
     )
 
 
-def end_label(axes: Axes, text: str, at: float, value: float, colour: str, lift: float = 0.0) -> None:
-    """A direct label just right of a line's end."""
-    axes.annotate(
-        text,
-        (at, value),
-        xytext=(5, lift),
-        textcoords="offset points",
-        fontsize=SMALL,
-        color=colour,
-        va="center",
-        annotation_clip=False,
-    )
+def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) -> None:
+    """Direct labels (text, value, colour) right of the lines' ends at ``at``, moved apart where they would touch."""
+    low, high = axes.get_ylim()
+    room = LINE_INCHES * (high - low) / _height(axes)
+    place = float("inf")
+    for text, value, colour in sorted((one for one in labels if np.isfinite(one[1])), key=lambda one: -one[1]):
+        place = min(value, place - room)
+        axes.annotate(
+            text,
+            (at, place),
+            xytext=(5, 0),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=colour,
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def _width(axes: Axes) -> float:
+    """Inches from left to right."""
+    return float(axes.get_position().width * axes.figure.get_figwidth())  # type: ignore[union-attr]
+
+
+def _height(axes: Axes) -> float:
+    """Inches from bottom to top."""
+    return float(axes.get_position().height * axes.figure.get_figheight())  # type: ignore[union-attr]
 
 
 def above(axes: Axes, text: str, lift: float, size: float, colour: str, weight: str = "normal") -> None:
@@ -151,7 +169,9 @@ def key(figure: Figure, palette: Palette, groups: Mapping[str, Mapping[str, str]
 
 
 def variant_key(palette: Palette, applications: Mapping[str, RunApplication]) -> dict[str, dict[str, str]]:
-    """Each application's variants and their colours, most accurate first."""
+    """Each application's variants and their colours, accurate first; the applications' alone if many."""
+    if sum(len(one.variants) for one in applications.values()) > MOST_IN_KEY:
+        return {"dark is accurate, light is cheap": {name: palette.application(name) for name in applications}}
     return {
         f"{name}, accurate to cheap": {variant: palette.variant(name, variant) for variant in one.variants}
         for name, one in applications.items()
@@ -174,7 +194,7 @@ def _label_bands(axes: Axes, palette: Palette, of: Series, keys: list[Key], band
     top = axes.get_ylim()[1]
     base = np.zeros_like(of.middle)
     for key, band in zip(keys, bands, strict=True):
-        thick = _narrowest(band, 4)
+        thick = _narrowest(band, math.ceil(len(band) * 0.035 * (len(key[1]) + 1) / _width(axes)))
         place = int(np.argmax(thick))
         if thick[place] > 0.07 * top:
             colour = palette.on(*key)

@@ -13,8 +13,8 @@ from tidewise.core.run import Run
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str]  # application, variant
-WIDTHS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
-MOST_BINS = 120
+WIDTHS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
+MOST_BINS = 150
 OUTCOMES = tuple(Outcome)
 ON_TIME = OUTCOMES.index(Outcome.ON_TIME)
 ANSWERED = (ON_TIME, OUTCOMES.index(Outcome.LATE))
@@ -85,7 +85,7 @@ def columns(run: Run) -> Columns:
 
 
 def bin_width(seconds: float) -> float:
-    """The narrowest round width that needs no more than 120 bins."""
+    """The narrowest round width that needs no more than 150 bins."""
     return next((width for width in WIDTHS if seconds / width <= MOST_BINS), seconds / MOST_BINS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from tidewise.core.outcome import Outcome
 from tidewise.core.run import PlanChange, Run
 from tidewise.core.scorecard import Scorecard
@@ -12,6 +14,7 @@ from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.panels import ROUTINE, cause
 
 OUTCOME_COLOURS = {Outcome.ON_TIME: "good", **{one: one.value for one in VIOLATIONS}}
+MOST_COLUMNS = 4  # applications with a demand column of their own
 ROUTINE_STATUS = ("optimal", "feasible")
 
 
@@ -82,28 +85,17 @@ def variant_table(run: Run, card: Card, palette: Palette) -> str:
 def plan_table(run: Run) -> str:
     """The history of plans; what is out of the ordinary stands out."""
     names = sorted({name for one in run.plans for name in one.plan.demand})
-    heads = [
-        "plan",
-        "at",
-        "trigger",
-        "status",
-        *(f"{name} demand" for name in names),
-        "served",
-        "gap",
-        "solved in",
-        "devices changed",
-    ]
-    before: PlanChange | None = None
-    rows = []
-    for change in run.plans:
-        rows.append((_plan_cells(change, before, names), ""))
-        before = change
-    return table(heads, rows)
+    shown = {f"{name} demand": [name] for name in names} if len(names) <= MOST_COLUMNS else {"demand": names}
+    heads = ["plan", "at", "trigger", "status", *shown, "served", "gap", "solved in", "devices changed"]
+    before = [None, *run.plans]
+    return table(
+        heads, [(_plan_cells(one, last, shown.values()), "") for last, one in zip(before, run.plans, strict=False)]
+    )
 
 
-def _plan_cells(change: PlanChange, before: PlanChange | None, names: list[str]) -> list[Cell]:
+def _plan_cells(change: PlanChange, before: PlanChange | None, columns: Iterable[Sequence[str]]) -> list[Cell]:
     plan = change.plan
-    demand = [f"{rate(plan.demand[name])}/s" if name in plan.demand else NOTHING for name in names]
+    demand = [f"{rate(sum(plan.demand.get(name, 0.0) for name in names))}/s" for names in columns]
     return [
         Cell(str(plan.version)),
         Cell("before" if change.at < 0 else f"{change.at:.1f} s"),

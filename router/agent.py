@@ -18,6 +18,7 @@ from tidewise.router.forward import Forwarder
 
 ATTACH = "/tidewise.control.v1.Controller/AttachRouter"
 REPORT_SECONDS = 0.25
+FLUSH_SECONDS = 0.05  # for one small message to leave
 FIRST_RETRY, LAST_RETRY = 0.1, 2.0
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_reconnect_backoff_ms", 1000)]
 log = logging.getLogger("tidewise.router")
@@ -53,6 +54,11 @@ class Agent:
                     log.warning("no controller: %s; going on with the last snapshot", error.details())
                 delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
                 await asyncio.sleep(delay)
+
+    async def flush(self) -> None:
+        """Report what has been counted so far, before leaving."""
+        self._news.set()
+        await asyncio.sleep(FLUSH_SECONDS)
 
     async def _attend(self, channel: grpc.aio.Channel) -> None:
         """One attachment, until its stream ends."""
@@ -91,8 +97,11 @@ class Agent:
         try:
             snapshot = snapshot_noun(message)
             self._forwarder.install(snapshot)
-        except TidewiseError as error:
-            log.error("refused routing snapshot %d: %s; going on with the last", message.revision, error)
+        except Exception as error:  # whatever is wrong with a snapshot, serving goes on
+            trace = not isinstance(error, TidewiseError)
+            log.error(
+                "refused routing snapshot %d: %s; going on with the last", message.revision, error, exc_info=trace
+            )
             return
         await self._installed(snapshot)
         self._applied = snapshot.revision

@@ -55,10 +55,11 @@ def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
 
 
 def _busy(backlog: Backlog, each: float, now: float) -> float:
-    """Seconds of work ahead at ``each`` a query; the first may be done in part, but silence is no recommendation."""
+    """Seconds of work ahead at ``each`` a query, less what is done of the first; an overdue one counts whole again."""
     if backlog.outstanding == 0:
         return 0.0
-    return backlog.outstanding * each - min(each, max(0.0, now - backlog.since))
+    elapsed = now - backlog.since
+    return backlog.outstanding * each - (elapsed if 0 <= elapsed < each else 0.0)
 
 
 def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:

@@ -93,8 +93,9 @@ class Forwarder:
         self._held_bytes += len(body)
         try:
             answer = await self._serve(query)
-        except asyncio.CancelledError:
-            self.tally.ended(query.label, Outcome.DROPPED)
+        except BaseException as error:
+            cancelled = isinstance(error, asyncio.CancelledError)
+            self.tally.ended(query.label, Outcome.DROPPED if cancelled else Outcome.FAILED)
             raise
         finally:
             self._held_queries -= 1

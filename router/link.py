@@ -20,6 +20,7 @@ CLOSE_SECONDS = 600.0  # for queries in flight when a worker leaves the table; t
 OPTIONS: list[tuple[str, int]] = [
     ("grpc.enable_retries", 0),
     ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.client_idle_timeout_ms", 2**31 - 1),  # never: a connection given up for idleness would look lost
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 500),

@@ -53,7 +53,8 @@ class Router:
         handlers = [service.handler(), HealthService(self.readiness).handler()]
         self._listener = Listener(handlers, *split_address(settings.listen))
         self._http: asyncio.Server | None = None
-        self._agent: asyncio.Task[None] | None = None
+        self._agent: Agent | None = None
+        self._attached: asyncio.Task[None] | None = None
 
     @property
     def address(self) -> str:
@@ -71,9 +72,17 @@ class Router:
         if self._settings.http is not None:
             self._http = await self._listen_http(*split_address(self._settings.http))
         name = f"router-{uuid.uuid4().hex[:12]}"
-        agent = Agent(self.forwarder, self._settings.controller, name, self.address, self._installed)
-        self._agent = asyncio.create_task(agent.run())
+        self._agent = Agent(self.forwarder, self._settings.controller, name, self.address, self._installed)
+        self._attached = asyncio.create_task(self._agent.run())
         log.info("router is listening", extra={"address": self.address, "http_port": self.http_port})
+
+    async def attached_until(self, leave: asyncio.Event) -> None:
+        """Wait for the event. Raises whatever broke the attachment to the controller, which is not meant to end."""
+        leaving = asyncio.create_task(leave.wait())
+        tasks = {leaving} if self._attached is None else {leaving, self._attached}
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
 
     async def drain(self) -> None:
         """Say not ready, serve on for the delay, let what is in flight end, stop."""
@@ -82,14 +91,16 @@ class Router:
         await asyncio.sleep(self._settings.drain_delay)
         self._streams.finish()
         await self._listener.stop(self._settings.grace)
+        if self._agent is not None:
+            await self._agent.flush()
         await self.stop()
 
     async def stop(self) -> None:
         """Stop at once."""
-        if self._agent is not None:
-            self._agent.cancel()
+        if self._attached is not None:
+            self._attached.cancel()
             with suppress(asyncio.CancelledError):
-                await self._agent
+                await self._attached
         await self._listener.stop(None)
         if self._http is not None:
             self._http.close()
@@ -115,7 +126,7 @@ async def serve(settings: Settings) -> None:
         loop.add_signal_handler(number, leave.set)
     await router.start()
     try:
-        await leave.wait()
+        await router.attached_until(leave)
         await router.drain()
     finally:
         await router.stop()
@@ -123,7 +134,7 @@ async def serve(settings: Settings) -> None:
 
 def split_address(address: str) -> tuple[str, int]:
     """HOST:PORT as a pair. Raises ConfigError."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
         raise ConfigError(f"an address must be HOST:PORT, not {address!r}")
-    return host, int(port)
+    return host or "127.0.0.1", int(port)

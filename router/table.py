@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from heapq import heappop, heappush
 
 from tidewise.core.application import Application
 from tidewise.core.errors import PlanError
@@ -128,14 +129,25 @@ def without(view: View, worker: str) -> View:
 def smooth_cycle(shares: tuple[float, ...], slots: int = SLOTS) -> tuple[int, ...]:
     """Indexes of ``shares`` (which sum to 1), each as often as its share of the slots, spread evenly.
 
-    Index i has count c_i, the largest-remainder rounding of share_i * slots, and its k-th turn lies at (k + 1/2) / c_i
-    of the cycle.
+    Index i has count c_i, the largest-remainder rounding of share_i * slots. Its k-th turn may come once
+    k * slots / c_i slots are over and is due when (k + 1) * slots / c_i are; the earliest due goes first. Then no
+    index is ever a whole turn ahead of or behind its part (Baruah, Cohen, Plaxton and Varvel, 1996: proportionate
+    progress).
     """
-    if not shares:
-        return ()
-    counts = _counts(shares, slots)
-    turns = [((turn + 0.5) / count, index) for index, count in enumerate(counts) for turn in range(count)]
-    return tuple(index for _, index in sorted(turns))
+    turns = sorted(
+        (turn * slots // count, -(-(turn + 1) * slots // count), index)
+        for index, count in enumerate(_counts(shares, slots))
+        for turn in range(count)
+    )
+    cycle: list[int] = []
+    waiting: list[tuple[int, int]] = []  # due, index
+    position = 0
+    while len(cycle) < len(turns):
+        while position < len(turns) and turns[position][0] <= len(cycle):
+            heappush(waiting, turns[position][1:])
+            position += 1
+        cycle.append(heappop(waiting)[1])
+    return tuple(cycle)
 
 
 def _counts(shares: Sequence[float], slots: int) -> list[int]:

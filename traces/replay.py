@@ -36,6 +36,7 @@ CHANNEL_OPTIONS = [
 ]
 
 OnRecord = Callable[[QueryRecord], None]
+OnStart = Callable[[float], None]
 Call = grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]
 
 
@@ -71,12 +72,14 @@ async def send(
     *,
     speed: float = 1.0,
     channels: int = 4,
+    on_start: OnStart | None = None,
 ) -> None:
     """Replay without keeping records; memory grows with the queries in flight only.
 
     Arrival times are divided by ``speed``, deadlines are not. If it is cancelled, the queries still in flight are
-    recorded as dropped (reason cancelled) before it ends; those not sent yet have no record. Raises TraceError if the
-    trace names an application without samples, UnreachableError if nothing listens at the target.
+    recorded as dropped (reason cancelled) before it ends; those not sent yet have no record.
+    ``on_start`` is told, just before the first query, when the trace's second 0 is (time.monotonic). Raises TraceError
+    if the trace names an application without samples, UnreachableError if nothing listens at the target.
     """
     missing = [name for name in trace.names if name not in samples]
     if missing:
@@ -88,7 +91,7 @@ async def send(
     try:
         await _connect(opened, target)
         calls = [channel.unary_unary(wire.METHOD, None, None) for channel in opened]
-        await _Sender(trace, samples, calls, on_record, speed).run()
+        await _Sender(trace, samples, calls, on_record, speed).run(on_start)
     finally:
         await asyncio.gather(*(channel.close(None) for channel in opened))
 
@@ -116,9 +119,11 @@ class _Sender:
         self._flight: set[asyncio.Task[None]] = set()
         self._origin = 0.0
 
-    async def run(self) -> None:
+    async def run(self, on_start: OnStart | None) -> None:
         """Send everything, then wait for what is in flight."""
         self._origin = time.monotonic() + LEAD
+        if on_start is not None:
+            on_start(self._origin)
         try:
             await self._send_all()
             while self._flight:

@@ -13,6 +13,7 @@ import numpy as np
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
 SERVED = 1e-9  # a fraction this close to 1 counts as all demand
+LEVEL = 1e-6  # values of a lexicographic level this close count as equal; integer programs are no more exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +30,11 @@ class Assignment:
         """Lexicographic: phi, then queries served, then the objective."""
         if other is None:
             return True
-        for mine, theirs, scale in (
-            (self.phi, other.phi, 1.0),
-            (self.total, other.total, max(1.0, self.total)),
-            (self.objective, other.objective, 0.0),
-        ):
-            if abs(mine - theirs) > SERVED * scale:
-                return mine > theirs
-        return False
+        if abs(self.phi - other.phi) > LEVEL:
+            return self.phi > other.phi
+        if abs(self.total - other.total) > LEVEL * max(1.0, self.total):
+            return self.total > other.total
+        return self.objective > other.objective
 
 
 def assign(problem: Problem, counts: Ints) -> Assignment:

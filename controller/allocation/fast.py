@@ -1,57 +1,89 @@
-"""The plan that is always there: linear relaxation, rounded down, mended by moving single devices.
+"""The plan that is always there: linear relaxation, rounded down, mended by moving devices.
 
-Rounding down frees devices the relaxation had split; planning for a little more demand than there is leaves the
-moves enough of them. Every step counts work, none looks at a clock.
+Rounding down frees the devices the relaxation had split; planning for a little more demand than there is leaves the
+moves enough of them. If the relaxation itself cannot serve all demand, the largest common fraction phi it can serve
+takes the place of demand. Every step counts work, none looks at a clock.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from tidewise.controller.allocation.kernel import Kernel, improve
 from tidewise.controller.allocation.lexicographic import Candidate, rank
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
-from tidewise.controller.allocation.moves import improve
-from tidewise.controller.allocation.problem import Floats, Problem
+from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
 INFLATIONS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15)
 SHORT = 3.0  # what a query short costs in the relaxation, in accuracy: more than any query is worth
+MOST_MOVES = 400
 
 
-def fast_plan(problem: Problem, most_moves: int = 400) -> Candidate:
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """The compact relaxation: its objective bounds every plan, ``busy`` (K) in devices, ``prices`` (T) per device."""
+
+    objective: float
+    busy: Floats
+    prices: Floats
+    short: float  # largest unserved fraction of any application
+
+
+def fast_plan(problem: Problem, kernel: Kernel, relaxation: Relaxation) -> Candidate:
     """A plan that respects every device, serves all demand if it finds how, and carries the relaxation's bound."""
     best: Candidate | None = None
-    bound = np.inf
+    fraction = 1.0 if relaxation.short <= 1e-9 else common_fraction(problem)
     for inflation in INFLATIONS:
-        found, busy, _ = relax(problem, problem.demand * (1 + inflation))
-        bound = found if inflation == 0.0 else bound
-        counts = improve(problem, np.floor(busy + 1e-7).astype(np.int64), most_moves)
+        demand = problem.demand * fraction / (1 + inflation) if fraction < 1 else problem.demand * (1 + inflation)
+        busy = relaxation.busy if inflation == 0.0 and fraction == 1.0 else relax(problem, demand).busy
+        promised = min(1.0, fraction if fraction == 1.0 else fraction / (1 + inflation))
+        counts = improve(problem, kernel, np.floor(busy + 1e-7).tolist(), promised, MOST_MOVES)
         ranked = rank(problem, counts)
         if best is None or ranked.better_than(best.assignment):
-            best = Candidate(counts, ranked, bound, "fast")
-        if ranked.phi >= 1.0:
+            best = Candidate(counts, ranked, relaxation.objective, "fast")
+        if ranked.phi >= promised - 1e-9:
             break
     assert best is not None
     return best
 
 
-def relax(problem: Problem, demand: Floats) -> tuple[float, Floats, Floats]:
-    """The compact relaxation (busy devices only, T + A rows) with unserved demand at a high price.
-
-    Returns its objective, the busy devices (K) and the price of one device of each type (T).
-    """
+def relax(problem: Problem, demand: Floats) -> Relaxation:
+    """The relaxation with T + A rows (busy devices only), unserved demand at a high price."""
     model = LinearModel()
     busy = model.columns(len(problem.capacity), cost=problem.value)
-    short = model.columns(len(demand), cost=-SHORT * problem.weight.max(initial=0.0) * demand / problem.scale)
-    devices = model.rows(len(problem.types), -INFINITY, problem.devices)
-    model.put(devices[problem.pair_type], busy, 1.0)
-    served = model.rows(len(demand), np.where(demand > 0, 1.0, 0.0), np.where(demand > 0, 1.0, INFINITY))
-    per_demand = problem.capacity / np.where(demand > 0, demand, 1.0)[problem.pair_application]
-    model.put(served[problem.pair_application], busy, per_demand)
-    model.put(served, short, 1.0)
+    price = SHORT * problem.weight.max(initial=0.0) or 1.0
+    short = model.columns(len(demand), cost=-price * demand / problem.scale)
+    _devices_and_demand(model, problem, busy, demand, low=1.0)
+    model.put(model.height - len(demand) + np.arange(len(demand)), short, 1.0)
     outcome = model.solve(relax=True)
     assert outcome.x is not None
-    return (
-        outcome.objective,
-        outcome.x[: len(problem.capacity)],
-        np.maximum(outcome.duals[: len(problem.types)], 0.0),
+    size = len(problem.capacity)
+    missing = outcome.x[size:][demand > 0].max(initial=0.0)
+    return Relaxation(
+        outcome.objective, outcome.x[:size], np.maximum(outcome.duals[: len(problem.types)], 0.0), missing
     )
+
+
+def common_fraction(problem: Problem) -> float:
+    """The largest fraction of every servable application's demand that the relaxation serves; bounds phi."""
+    model = LinearModel()
+    busy = model.columns(len(problem.capacity))
+    phi = model.columns(1, cost=1.0, high=1.0)
+    _devices_and_demand(model, problem, busy, problem.demand * problem.servable, low=0.0, high=INFINITY)
+    rows = model.height - len(problem.demand) + np.nonzero(problem.servable)[0]
+    model.put(rows, phi, -1.0)
+    return model.solve(relax=True).objective
+
+
+def _devices_and_demand(
+    model: LinearModel, problem: Problem, busy: Ints, demand: Floats, *, low: float, high: float = 1.0
+) -> None:
+    """Device rows, then one row per application: the served part of its demand (free where it has none)."""
+    devices = model.rows(len(problem.types), -INFINITY, problem.devices)
+    model.put(devices[problem.pair_type], busy, 1.0)
+    asked = demand > 0
+    served = model.rows(len(demand), np.where(asked, low, 0.0), np.where(asked, high, INFINITY))
+    share = problem.capacity / np.where(asked, demand, 1.0)[problem.pair_application]
+    model.put(served[problem.pair_application], busy, share)

@@ -17,37 +17,36 @@ from tidewise.controller.allocation.linear import INFINITY, Effort, LinearModel,
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
 
-def maximise(problem: Problem, goal: Goal, effort: Effort | None = None) -> Answer:
+def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
     """Solve the count model for one goal."""
     if not len(problem.capacity):
         return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
     outcome = count_model(problem, goal).solve(effort)
-    return answer(problem, outcome)
-
-
-def relaxed(problem: Problem, goal: Goal) -> Outcome:
-    """The linear relaxation of the same model."""
-    return count_model(problem, goal).solve(relax=True)
-
-
-def answer(problem: Problem, outcome: Outcome) -> Answer:
-    """The counts in an outcome of the count model (its first K columns)."""
     counts = None
     if outcome.x is not None:
         counts = np.round(outcome.x[: len(problem.capacity)]).astype(np.int64)
     return Answer(counts, outcome.bound, outcome.infeasible)
 
 
-def count_model(problem: Problem, goal: Goal) -> LinearModel:
+def relaxed(problem: Problem, goal: Goal) -> Outcome:
+    """The linear relaxation: without whole numbers n = u, so that one column a pair is enough."""
+    return count_model(problem, goal, whole=False).solve()
+
+
+def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearModel:
     """The model as arrays; its first K columns are the counts."""
     model = LinearModel()
     size = len(problem.capacity)
-    counts = model.columns(size, high=problem.most, whole=True)
     gain = problem.value if goal.aim is Aim.ACCURACY else 0.0
-    busy = model.columns(size, cost=gain, high=np.where(_demand(problem) > 0, problem.most, 0))
-    hosted = model.rows(size, -INFINITY, 0.0)
-    model.put(hosted, busy, 1.0)
-    model.put(hosted, counts, -1.0)
+    most = np.where(_demand(problem) > 0, problem.most, 0)
+    if whole:
+        counts = model.columns(size, high=problem.most, whole=True)
+        busy = model.columns(size, cost=gain, high=most)
+        hosted = model.rows(size, -INFINITY, 0.0)
+        model.put(hosted, busy, 1.0)
+        model.put(hosted, counts, -1.0)
+    else:
+        counts = busy = model.columns(size, cost=np.where(most > 0, gain, 0.0), high=problem.most)
     devices = model.rows(len(problem.types), -INFINITY, problem.devices)
     model.put(devices[problem.pair_type], counts, 1.0)
     _serve(model, problem, goal, busy)

@@ -16,7 +16,7 @@ from tidewise.controller.allocation.goal import Aim, Answer, Goal
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
-Maximise = Callable[[Problem, Goal, Effort], Answer]
+Maximise = Callable[[Problem, Goal, Effort, Ints], Answer]
 SLACK = 1e-7  # what a level may give back of the level above, relative; solvers are no more exact
 
 
@@ -30,15 +30,17 @@ class Candidate:
     method: str
 
 
-def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints | None = None) -> Candidate:
-    """The lexicographic plan of a problem whose demand cannot be served; ``first`` are counts known before."""
-    best = np.zeros(len(problem.capacity), np.int64) if first is None else first
-    best = _better(problem, best, maximise(problem, Goal(Aim.FRACTION), effort))
+def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints) -> Candidate:
+    """The lexicographic plan of a problem whose demand cannot be served; ``first`` are counts known before.
+
+    ``maximise`` is given the best counts so far as its last argument.
+    """
+    best = better(problem, first, maximise(problem, Goal(Aim.FRACTION), effort, first))
     fraction = _common_fraction(problem, best)
-    best = _better(problem, best, maximise(problem, Goal(Aim.SERVED, fraction), effort))
+    best = better(problem, best, maximise(problem, Goal(Aim.SERVED, fraction), effort, best))
     served = assign(problem, best).total
-    last = maximise(problem, Goal(Aim.ACCURACY, fraction, served * (1 - SLACK)), effort)
-    counts = _better(problem, best, last)
+    last = maximise(problem, Goal(Aim.ACCURACY, fraction, served * (1 - SLACK)), effort, best)
+    counts = better(problem, best, last)
     assignment = assign(problem, counts)
     return Candidate(counts, assignment, max(last.bound, assignment.objective), "levels")
 
@@ -50,7 +52,7 @@ def _common_fraction(problem: Problem, counts: Ints) -> float:
     return float(fractions.min(initial=1.0)) * (1 - SLACK)
 
 
-def _better(problem: Problem, best: Ints, answer: Answer) -> Ints:
+def better(problem: Problem, best: Ints, answer: Answer) -> Ints:
     """The answer's counts unless they are lexicographically behind what is known."""
     if answer.counts is None or not fits(problem, answer.counts):
         return best

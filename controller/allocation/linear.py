@@ -18,14 +18,15 @@ INFINITY = highspy.kHighsInf
 class Effort:
     """How far HiGHS may go: the relative gap to stop at, and limits on its work.
 
-    ``checks`` counts the times HiGHS asks whether to go on, some 10 ms apart: unlike ``seconds``, a limit that gives
-    the same plan on a slow machine.
+    ``checks`` counts the times HiGHS asks whether to go on, 1 to 50 ms apart: unlike ``seconds``, a limit that gives
+    the same plan on a slow machine. An objective of at least ``target`` is good enough.
     """
 
     gap: float = 0.0
     checks: int = 3_000
     nodes: int = 200_000
     seconds: float = 60.0
+    target: float = INFINITY
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +38,7 @@ class Outcome:
     bound: float
     infeasible: bool
     duals: Floats
+    reduced: Floats  # what a unit of each column would cost the objective
 
 
 @dataclass(slots=True)
@@ -139,7 +141,7 @@ def _run(program: highspy.HighsLp, effort: Effort) -> Outcome:
     whole = len(program.integrality_) > 0
     if whole:
         checks = itertools.count(1)
-        highs.cbMipInterrupt.subscribe(lambda event: event.interrupt(next(checks) > effort.checks))
+        highs.cbMipInterrupt.subscribe(lambda event: event.interrupt(_spent(event, next(checks), effort)))
     highs.passModel(program)
     highs.run()
     status, info, solution = highs.getModelStatus(), highs.getInfo(), highs.getSolution()
@@ -150,4 +152,9 @@ def _run(program: highspy.HighsLp, effort: Effort) -> Outcome:
         bound=info.mip_dual_bound if whole else info.objective_function_value,
         infeasible=status == highspy.HighsModelStatus.kInfeasible,
         duals=np.array(solution.row_dual),
+        reduced=np.abs(np.array(solution.col_dual)),
     )
+
+
+def _spent(event: highspy.HighsCallbackEvent, checks: int, effort: Effort) -> bool:
+    return checks > effort.checks or bool(event.data_out.mip_primal_bound >= effort.target)

@@ -7,10 +7,10 @@ import pulp
 
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
 from tidewise.controller.allocation.linear import Effort
-from tidewise.controller.allocation.problem import Problem
+from tidewise.controller.allocation.problem import Ints, Problem
 
 
-def maximise(problem: Problem, goal: Goal, effort: Effort | None = None) -> Answer:
+def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
     """Solve the count model for one goal with CBC."""
     return maximise_with(problem, goal, cbc(effort or Effort()))
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from tidewise.controller.allocation import highs, reference
 from tidewise.controller.allocation.assignment import assign
-from tidewise.controller.allocation.fast import fast_plan
-from tidewise.controller.allocation.goal import Goal
-from tidewise.controller.allocation.lexicographic import Candidate, Maximise, fits, rank, shed
+from tidewise.controller.allocation.lexicographic import Candidate
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem, Terms, build, counts_by_name
+from tidewise.controller.allocation.strategy import METHODS, best_plan
 from tidewise.core.case import Case
 from tidewise.core.errors import InputError, PlanError
 from tidewise.core.solution import Solution, Status, faults, loads
 
 PROVEN = 1e-6  # relative gap at which a plan is called optimal
 SMALL = 64  # devices up to which the planner proves optimality by default
-MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
-METHODS = ("auto", "exact", "highs", "pulp", "fast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +41,20 @@ def solve(case: Case, *, method: str = "auto", limits: Limits | None = None, ter
     """
     if method not in METHODS:
         raise InputError(f"solver {method!r} is unknown; choose one of {', '.join(METHODS)}")
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = _cpu(), time.perf_counter()
     problem = build(case, terms)
-    candidate = _candidate(problem, method, (limits or Limits()).effort(problem))
+    candidate = best_plan(problem, method, (limits or Limits()).effort(problem))
     solution = solution_of(problem, candidate)
     fault = next(faults(case, solution), None)
     if fault is not None:
         raise PlanError(f"solver {candidate.method!r} broke a promise: {fault}")
-    return replace(solution, cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+    return replace(solution, cpu=_cpu() - cpu, wall=time.perf_counter() - wall)
 
 
-def _candidate(problem: Problem, method: str, effort: Effort) -> Candidate:
-    """Serve all demand if that is possible, else shed by levels."""
-    if not len(problem.capacity):
-        empty = np.zeros(0, np.int64)
-        return Candidate(empty, assign(problem, empty), 0.0, "none")
-    fast = fast_plan(problem)
-    if method == "fast":
-        return fast
-    maximise = MIPS.get(method, highs.maximise)
-    answer = maximise(problem, Goal(), effort)
-    if answer.counts is not None and fits(problem, answer.counts) and rank(problem, answer.counts).phi >= 1.0:
-        return Candidate(answer.counts, assign(problem, answer.counts), min(answer.bound, fast.bound), method)
-    if not answer.infeasible and fast.assignment.phi >= 1.0:
-        return replace(fast, bound=min(fast.bound, answer.bound))
-    return shed(problem, maximise, effort, fast.counts)
+def _cpu() -> float:
+    """CPU seconds of this process and of the solvers it started and awaited."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def solution_of(problem: Problem, candidate: Candidate) -> Solution:

@@ -5,13 +5,13 @@ import io
 import pytest
 from rich.console import Console
 
-from tidewise.cli.frames import replay_frame, status_events, status_frame
+from tidewise.cli.frames import replay_frame, status_frame
 from tidewise.cli.live import LiveView
 from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
 from tidewise.core.outcome import Outcome
 from tidewise.core.plan import Assignment, Plan
 from tidewise.core.record import QueryRecord
-from tidewise.core.run import PlanChange, RunApplication
+from tidewise.core.run import RunApplication
 from tidewise.dashboard.tally import LiveTally
 from tidewise.dashboard.terminal import plain_line, screen, sparkline
 from tidewise.proto import control_pb2 as pb
@@ -210,10 +210,3 @@ def test_a_replays_frame_has_the_callers_figures(reply):
     frame = replay_frame(status_frame("demo", reply), tally, 3.0, 90.0)
     assert frame.total == 90.0 and frame.ended == 1
     assert frame.applications[0].planned == 40.0 and frame.applications[0].history == (0.0, 1.0)
-
-
-def test_a_run_keeps_each_plan_once_and_every_worker(reply):
-    first = status_events(reply, 1.0, last_version=2)
-    again = status_events(reply, 2.0, last_version=3)
-    assert isinstance(first[0], PlanChange) and first[0].plan.version == 3
-    assert [one.worker for one in again] == ["big-0"] and again[0].variant == "s"

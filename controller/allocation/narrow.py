@@ -1,0 +1,71 @@
+"""Large problems: the count model restricted to the pairs the relaxation finds worth their devices.
+
+A pair whose reduced cost in the relaxation is high is in no good plan. With the few others the integer program has
+some dozens of columns, however many variants there are; its plan is a plan of the whole problem, and the bound of the
+whole relaxation certifies it. More pairs are let in until the gap is closed or the work is spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tidewise.controller.allocation import highs
+from tidewise.controller.allocation.goal import Aim, Answer, Goal
+from tidewise.controller.allocation.lexicographic import better, rank
+from tidewise.controller.allocation.linear import Effort
+from tidewise.controller.allocation.problem import Ints, Problem
+
+WIDTHS = (1e-9, 1e-5, 1e-4)  # largest reduced cost let in, relative to the bound
+
+
+def maximise(problem: Problem, goal: Goal, effort: Effort, known: Ints, bound: float = np.inf) -> Answer:
+    """The best counts of the restricted models, with the bound of the whole problem.
+
+    ``known`` are counts to start from (their pairs are always let in), ``bound`` is another bound on the goal.
+    """
+    relaxation = highs.relaxed(problem, goal)
+    if relaxation.x is None:
+        return Answer(None, -np.inf, infeasible=relaxation.infeasible)
+    size = len(problem.capacity)
+    bound = min(bound, relaxation.objective)
+    always = (relaxation.x[:size] > 1e-9) | (known > 0)
+    target = bound - effort.gap * abs(bound)
+    inner = replace(effort, gap=effort.gap / 5, target=target)
+    best = known
+    for width in WIDTHS:
+        if _value(problem, goal, best) >= target:
+            break
+        kept = np.nonzero(always | (relaxation.reduced[:size] <= width * abs(bound)))[0]
+        answer = highs.maximise(restrict(problem, kept), goal, inner)
+        if answer.counts is not None:
+            counts = np.zeros(size, np.int64)
+            counts[kept] = answer.counts
+            best = better(problem, best, Answer(counts, bound))
+    return Answer(best, bound)
+
+
+def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
+    """What the counts reach of the goal, -inf if they do not even serve the fraction it asks."""
+    ranked = rank(problem, counts)
+    if goal.aim is Aim.FRACTION:
+        return ranked.phi
+    if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
+        return -np.inf
+    return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()
+
+
+def restrict(problem: Problem, kept: Ints) -> Problem:
+    """The same problem with these pairs only (ascending)."""
+    application = problem.pair_application[kept]
+    return replace(
+        problem,
+        pair_type=problem.pair_type[kept],
+        pair_variant=problem.pair_variant[kept],
+        pair_application=application,
+        capacity=problem.capacity[kept],
+        accuracy=problem.accuracy[kept],
+        current=problem.current[kept],
+        start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
+    )
