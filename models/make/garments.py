@@ -32,9 +32,7 @@ MEMBERS = {
     "tall": Member(Shape((32, 64, 128), blocks=1), Recipe(14), strong, seed=6),
     "middle": Member(Shape((16, 32, 64, 96), blocks=1), student(16), strong, seed=10, teachers=("slim",)),
     "small": Member(Shape((8, 16, 32, 64), blocks=1), student(24), mild, seed=7, teachers=("slim",)),
-    "tiny": Member(
-        Shape((8, 16, 32), blocks=1, stem_stride=2), student(24), mild, seed=8, teachers=("slim",)
-    ),
+    "tiny": Member(Shape((8, 16, 32), blocks=1, stem_stride=2), student(24), mild, seed=8, teachers=("slim",)),
     "nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), student(24), mild, seed=9, teachers=("slim",)),
     # drafts
     "draft-small": Member(Shape((8, 16, 32, 64), blocks=1), Recipe(4), mild, seed=3),
