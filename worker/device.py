@@ -15,7 +15,7 @@ from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, 
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
 from tidewise.worker.hosting import HostingAction
-from tidewise.worker.margin import renewed
+from tidewise.worker.margin import relaxed, renewed
 from tidewise.worker.orders import Order
 from tidewise.worker.query import Batch, Part, Query
 from tidewise.worker.queue import NEVER, Lane, Queue
@@ -175,6 +175,7 @@ class Device:
                 return servable, decision
             else:  # no rule for one lane knows of the others, and waiting would be at their cost
                 return servable, fill(lane, servable, DRAIN if self.draining else IDLE)
+        self._margin = relaxed(margin, self.policy.reserve)
         return None
 
     def _start(self, lane: Lane, servable: Servable, run: Run, actions: list[Action], now: float) -> None:
