@@ -42,6 +42,8 @@ MEMBERS = {
     "draft-nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), Recipe(4), mild, seed=5),
 }
 VARIANTS = {
+    "xl": Variant(("slim",), mirror=True, sway=True),
+    "xl-int8": Variant(("slim",), mirror=True, sway=True, int8=True),
     "l": Variant(("slim",)),
     "l-int8": Variant(("slim",), int8=True),
     "s": Variant(("draft-small",)),
