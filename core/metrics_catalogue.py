@@ -128,7 +128,9 @@ WORKER_BUSY_TIME = _counter(_W, "busy_seconds", "Seconds the device ran batches.
 WORKER_HOSTED = _gauge(
     _W, "hosted", "1 for each variant loaded, checked and in force.", "worker", "application", "variant"
 )
-WORKER_LOAD = _seconds(_W, "load", "From model file to ready.", *_SERVED)
+WORKER_LOAD = _seconds(
+    _W, "load", "From the order to ready: fetching, waiting for another load, loading, checking.", *_SERVED
+)
 WORKER_LOAD_FAILURES = _counter(_W, "load_failures", "Variants that could not be loaded.", "application", "variant")
 WORKER_PLAN_VERSION = _gauge(_W, "plan_version", "Newest plan version in force on the device.", "worker")
 WORKER_PLAN_AGE = _gauge(_W, "plan_age_seconds", "Seconds since the device took that plan up.", "worker")
