@@ -66,7 +66,7 @@ class PlannerSettings:
     burst_ratio: float = 1.3
     burst_sigma: float = 3.0
     hold_off: float = 1.0
-    solver: str = "highs"
+    solver: str = "auto"
     gap: float = 1e-4
     solve_limit: float = 5.0
 
