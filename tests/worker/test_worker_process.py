@@ -47,7 +47,7 @@ Served = tuple[PretendController, subprocess.Popen[bytes]]
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One worker that hosts every variant of digits, the most accurate its ceiling, and has time even on a busy machine."""
+    """One worker that hosts every variant of digits, the most accurate its ceiling."""
     with (
         controller(patient_digits(tmp_path_factory.mktemp("models"))) as (pretend, port),
         worker(port, tmp_path_factory.mktemp("worker"), profile_of(digits(), "real")) as process,
