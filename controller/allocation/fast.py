@@ -14,7 +14,7 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import LEVEL
 from tidewise.controller.allocation.goal import Aim, Goal
-from tidewise.controller.allocation.highs import relaxed
+from tidewise.controller.allocation.highs import keep_floors, relaxed
 from tidewise.controller.allocation.kernel import Kernel, improve
 from tidewise.controller.allocation.lexicographic import Candidate, rank
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
@@ -82,6 +82,7 @@ def relax(problem: Problem, demand: Floats) -> Relaxation:
     short = model.columns(len(demand), cost=-price * demand / problem.scale)
     _devices_and_demand(model, problem, busy, demand, low=1.0)
     model.put(model.height - len(demand) + np.arange(len(demand)), short, 1.0)
+    keep_floors(model, problem, busy)
     outcome = model.solve(relax=True)
     assert outcome.x is not None
     size = len(problem.capacity)
@@ -99,6 +100,7 @@ def common_fraction(problem: Problem) -> float:
     _devices_and_demand(model, problem, busy, problem.demand * problem.servable, low=0.0, high=INFINITY)
     rows = model.height - len(problem.demand) + np.nonzero(problem.servable)[0]
     model.put(rows, phi, -1.0)
+    keep_floors(model, problem, busy)
     return model.solve(relax=True).objective
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tidewise.controller.allocation import highs
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
-from tidewise.controller.allocation.lexicographic import better, rank
+from tidewise.controller.allocation.lexicographic import better, rank, worst_accuracy
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
@@ -51,7 +51,8 @@ def maximise(
         if answer.counts is not None:
             counts = np.zeros(size, np.int64)
             counts[kept] = answer.counts
-            best = better(problem, best, Answer(counts if polish is None else polish(counts), bound))
+            found = Answer(counts if polish is None else polish(counts), bound)
+            best = better(problem, best, found) if goal.aim is not Aim.WORST else counts
     return Answer(best, bound)
 
 
@@ -60,6 +61,8 @@ def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     ranked = rank(problem, counts)
     if goal.aim is Aim.FRACTION:
         return ranked.phi
+    if goal.aim is Aim.WORST:
+        return worst_accuracy(problem, ranked)
     if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
         return -np.inf
     return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()

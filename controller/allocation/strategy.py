@@ -25,7 +25,6 @@ from tidewise.controller.allocation.problem import Ints, Problem
 
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
-FEW_TYPES = 4  # with more device types columns are too many to list
 MANY_DEVICES = 20_000  # beyond, rounding loses so little that an overloaded cluster keeps the fast plan
 POLISH = 100  # local moves after an integer program
 FEW_PAIRS = 300  # a whole count model of this many pairs is worth trying
@@ -78,7 +77,7 @@ def _auto(start: _Start, effort: Effort, method: str) -> Candidate:
 def _decomposes(start: _Start, method: str) -> bool:
     """Whether to list columns: few device types, and the native kernel unless asked for by name."""
     able = exact.suits(start.problem, start.kernel)
-    return able and (method == "exact" or (len(start.problem.types) <= FEW_TYPES and native() is not None))
+    return able and (method == "exact" or (len(start.problem.types) <= exact.FEW_TYPES and native() is not None))
 
 
 def _narrow(start: _Start, candidate: Candidate, effort: Effort) -> Candidate:
@@ -109,7 +108,12 @@ def _shed(start: _Start, effort: Effort, small: bool) -> Candidate:
     problem, known = start.problem, start.fast.counts
     if problem.devices.sum() > MANY_DEVICES:
         return start.fast
-    if not small and exact.suits(problem, start.kernel) and len(problem.types) <= FEW_TYPES and native() is not None:
+    if (
+        not small
+        and exact.suits(problem, start.kernel)
+        and len(problem.types) <= exact.FEW_TYPES
+        and native() is not None
+    ):
         known = lift_fraction(problem, known, common_fraction(problem))
     return shed(problem, highs.maximise if small else narrow.maximise, effort, known)
 
@@ -121,4 +125,6 @@ def _serves(candidate: Candidate) -> bool:
 def _closed(candidate: Candidate, effort: Effort) -> bool:
     """Whether all demand is served and the gap is small enough."""
     missing = candidate.bound - candidate.assignment.objective
-    return _serves(candidate) and missing <= effort.gap * abs(candidate.bound) + 1e-12
+    return (
+        _serves(candidate) and not candidate.assignment.missing and missing <= effort.gap * abs(candidate.bound) + 1e-12
+    )
