@@ -51,7 +51,8 @@ from tidewise.worker.profiling.subject import Subject, read_subjects
 from tidewise.worker.samples import samples_for
 from tidewise.worker.servable import servable
 from tidewise.worker.service import InferenceService
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 DEVICE = DeviceType("bench", batch_sizes=(8,))  # one size: noise in a profile must not choose the batch
 ENGINE_QUERIES, SERVED_QUERIES = 4_000, 800  # at most so many in a round: tiny variants would take minutes

@@ -23,7 +23,9 @@ from tidewise.controller.allocation.problem import Floats, Ints, Problem
 INFLATIONS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15)
 DEFLATIONS = (0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15)  # of phi: rounding down costs a small cluster more
 SHORT = 1e4  # what a query short costs in the relaxation, in accuracy: more than whatever its devices could earn
+CLOSE = 1e-3  # a fraction promised under overload need not be met better than this
 MOST_MOVES = 400
+MOVE_WORK = 2_000_000  # arcs looked at in all: a move of many types and applications costs more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,13 +41,15 @@ class Relaxation:
 def fast_plan(problem: Problem, kernel: Kernel, relaxation: Relaxation) -> Candidate:
     """A plan that respects every device, serves all demand if it finds how, and carries the relaxation's bound."""
     best: Candidate | None = None
+    arcs = (len(problem.types) + 1) ** 2 * len(problem.applications)
+    moves = min(MOST_MOVES, MOVE_WORK // arcs + 20)
     for demand, promised, relaxed_before in _attempts(problem, relaxation):
         busy = (relaxed_before or relax(problem, demand)).busy
-        counts = improve(problem, kernel, np.floor(busy + 1e-7).tolist(), promised, MOST_MOVES)
+        counts = improve(problem, kernel, np.floor(busy + 1e-7).tolist(), promised, moves)
         ranked = rank(problem, counts)
         if best is None or ranked.better_than(best.assignment):
             best = Candidate(counts, ranked, relaxation.objective, "fast")
-        if ranked.phi >= promised - 1e-9:
+        if ranked.phi >= promised - (1e-9 if promised == 1.0 else CLOSE):
             break
     assert best is not None
     return best if relaxation.short <= 1e-9 else replace(best, bound=_bound_of_level(problem, best))

@@ -22,7 +22,7 @@ from tidewise.controller.allocation.problem import Ints, Problem
 Widths = tuple[tuple[float, int], ...]
 WIDTHS: Widths = ((1e-9, 60), (1e-5, 100), (3e-5, 100), (1e-4, 200))
 # Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
-SHEDDING: Widths = ((1e-9, 20), (1e-5, 30))
+SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
 Polish = Callable[[Ints], Ints]
 
 

@@ -26,6 +26,7 @@ from tidewise.controller.allocation.problem import Ints, Problem
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
 FEW_TYPES = 4  # with more device types columns are too many to list
+MANY_DEVICES = 20_000  # beyond, rounding loses so little that an overloaded cluster keeps the fast plan
 POLISH = 100  # local moves after an integer program
 FEW_PAIRS = 300  # a whole count model of this many pairs is worth trying
 QUICK_PRICING = 1_500  # search nodes per application where one pricing has to do
@@ -106,6 +107,8 @@ def _whole(start: _Start, maximise: Maximise, effort: Effort, method: str) -> Ca
 
 def _shed(start: _Start, effort: Effort, small: bool) -> Candidate:
     problem, known = start.problem, start.fast.counts
+    if problem.devices.sum() > MANY_DEVICES:
+        return start.fast
     if not small and exact.suits(problem, start.kernel) and len(problem.types) <= FEW_TYPES and native() is not None:
         known = lift_fraction(problem, known, common_fraction(problem))
     return shed(problem, highs.maximise if small else narrow.maximise, effort, known)

@@ -12,7 +12,7 @@ OPSET = 17
 
 
 def views(pixels: Tensor, mirror: bool, sway: bool) -> list[Tensor]:
-    """Return the images; if `sway`, also moved a pixel left and right; if `mirror`, all of them mirrored too."""
+    """Return the images; if `sway`, also moved a pixel left and right; if `mirror`, each mirrored too."""
     seen = [pixels]
     if sway:
         padded = nn.functional.pad(pixels, (1, 1, 0, 0))
