@@ -78,6 +78,20 @@ def test_a_worker_that_dies_is_out_of_the_routes_and_back_when_it_returns(tmp_pa
     tell(story)
 
 
+def test_what_one_worker_measured_is_told_to_the_others_of_its_type(tmp_path: Path, repository: Path) -> None:
+    async def story() -> None:
+        async with (
+            controller(settings_of(tmp_path / "state", repository)) as port,
+            FakeWorker(port, "big-0", profile=real_profile("pets")),
+            FakeWorker(port, "big-1") as ignorant,
+        ):
+            await until(lambda: ignorant.hosted() == {"big-1": "pets/large"})
+            told = ignorant.orders[-1].profile.entries
+            assert {key[2] for key in told} == {"big"} and len(told) == 3
+
+    tell(story)
+
+
 def test_demand_moves_the_plan_through_the_whole_chain(tmp_path: Path, repository: Path) -> None:
     async def story() -> None:
         async with controller(settings_of(tmp_path / "state", repository, period=3.0)) as port:

@@ -119,7 +119,9 @@ def test_status_tells_a_person_and_a_program_the_same(process: Process, worker: 
 
 def test_sigterm_ends_it_well_and_a_kill_loses_nothing(process: Process, worker: FakeWorker) -> None:
     wait_for(lambda: bool(worker.orders))
+    orphans = psutil.Process(process.child.pid).children(recursive=True)
     process.stop(signal.SIGKILL)
+    assert orphans and not psutil.wait_procs(orphans, timeout=PATIENCE)[1]
     process.start()
     seen = len(worker.orders)
     wait_for(lambda: len(worker.orders) > seen)
