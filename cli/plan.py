@@ -8,10 +8,14 @@ from pathlib import Path
 
 import click
 
+from tidewise.controller.allocation.scenario_plan import plan_scenarios
 from tidewise.controller.allocation.solve import solve
 from tidewise.controller.allocation.strategy import METHODS
+from tidewise.core.case import Case
 from tidewise.core.case_file import read_case
 from tidewise.core.errors import CaseError, InputError
+from tidewise.core.scenario import ScenarioCase, ScenarioSolution
+from tidewise.core.solution import Solution
 
 
 @click.command()
@@ -21,7 +25,7 @@ from tidewise.core.errors import CaseError, InputError
 def plan(case_file: Path, as_json: bool, solver: str) -> None:
     """Plan which device types host which variants, for the case in a JSON file (- for standard input)."""
     try:
-        solution = solve(read_case(_text(case_file)), method=solver)
+        solution = _solve(read_case(_text(case_file)), solver)
     except InputError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
@@ -29,6 +33,12 @@ def plan(case_file: Path, as_json: bool, solver: str) -> None:
         click.echo(json.dumps(solution.as_json(), indent=2))
     else:
         click.echo(f"{solution.status}: objective {solution.objective:.6f}, gap {solution.gap:.2e}")
+
+
+def _solve(case: Case | ScenarioCase, solver: str) -> Solution | ScenarioSolution:
+    if isinstance(case, ScenarioCase):
+        return plan_scenarios(case, method="pulp" if solver == "pulp" else "highs")
+    return solve(case, method=solver)
 
 
 def _text(path: Path) -> str:

@@ -14,7 +14,8 @@ from tidewise.core.report import WorkerOrder
 from tidewise.core.repository import ApplicationSource
 from tidewise.worker.host import Host
 from tidewise.worker.orders import Order, order_from
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 log = logging.getLogger(__name__)
 

@@ -157,7 +157,10 @@ class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
 
 async def abort(context: Context, refused: Refused) -> NoReturn:
     """End the call with the refusal's status, sentence and machine-readable reason."""
-    await context.abort(CODES[refused.reason], refused.text, ((REASON_KEY, refused.reason.value),))
+    try:
+        await context.abort(CODES[refused.reason], refused.text, ((REASON_KEY, refused.reason.value),))
+    except grpc.aio.InternalError as error:  # the caller hung up a moment ago; there is nobody to tell
+        raise asyncio.CancelledError from error
     raise AssertionError("abort returned")
 
 

@@ -6,46 +6,25 @@ Everything here happens on the event loop, except the batches and the loading.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import count
 
-from tidewise.core.application import Application, Variant
 from tidewise.core.cluster import EMULATED, DeviceType
-from tidewise.core.errors import TidewiseError
-from tidewise.core.histogram import Histogram
 from tidewise.core.outcome import Reason
-from tidewise.core.profile import VariantProfile
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start, Unload
 from tidewise.worker.answer import Answer, Refused
 from tidewise.worker.caller import Caller
 from tidewise.worker.device import Device
-from tidewise.worker.engine.base import Session
 from tidewise.worker.orders import Order
 from tidewise.worker.query import Batch, LaneKey, Query
 from tidewise.worker.runner import Done, Runner, ThreadRunner, TimedRunner, Work
 from tidewise.worker.sentences import ended_text
 from tidewise.worker.servable import Model
+from tidewise.worker.sessions import Loader, Sessions, Source
 from tidewise.worker.tensors import Tensors
 
-log = logging.getLogger(__name__)
 _ids = count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What it takes to load a model: the application it serves, the variant, its profile on this device type."""
-
-    application: Application
-    variant: Variant
-    profile: VariantProfile
-
-
-Loader = Callable[[DeviceType, Source], Awaitable[Session]]
-"""Loads a variant without blocking the event loop. Raises TidewiseError."""
 
 
 class Station:
@@ -57,19 +36,13 @@ class Station:
         self.device = device
         self.device_type = device_type
         self.changed = changed
-        self.load_seconds: dict[Model, Histogram] = {}
-        self.load_failures: Counter[Model] = Counter()
         self._loop = asyncio.get_running_loop()
-        self._loader = loader
-        self._sources: dict[Model, Source] = {}
-        self._sessions: dict[Model, Session] = {}
-        self._profiles: dict[Session, VariantProfile] = {}
+        self.sessions = Sessions(device_type, loader, self._loaded)
         self._callers: dict[int, Caller] = {}
         self._free = -math.inf  # when the device last became idle
         self._timer: asyncio.TimerHandle | None = None
-        self._loads: set[asyncio.Task[None]] = set()
         self._runner: Runner = (
-            TimedRunner(self._loop, self._profiles)
+            TimedRunner(self._loop, self.sessions.profiles)
             if device_type.provider == EMULATED
             else ThreadRunner(device.name, self._loop)
         )
@@ -100,7 +73,7 @@ class Station:
 
     def order(self, order: Order, sources: Sequence[Source]) -> None:
         """Follow a plan; ``sources`` are those of the order's warm variants, in its order."""
-        self._sources |= {one.model: source for one, source in zip(order.warm, sources, strict=True)}
+        self.sessions.expect({one.model: source for one, source in zip(order.warm, sources, strict=True)})
         self._carry_out(self.device.ordered(order, self._loop.time()))
 
     def refuse(self, version: int, reason: str) -> None:
@@ -115,13 +88,17 @@ class Station:
         """Stop. Callers still waiting are told that the process is going."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._loads:
-            task.cancel()
+        self.sessions.close()
         self._runner.close()
         for caller in self._callers.values():
             if not caller.future.done():
                 caller.future.set_result(Refused(Reason.DRAINING, f"worker {self.name!r} is shutting down"))
         self._callers.clear()
+
+    def _loaded(self, model: Model, failure: str | None) -> None:
+        now = self._loop.time()
+        loaded = self.device.loaded(model, now) if failure is None else self.device.load_failed(model, failure, now)
+        self._carry_out(loaded)
 
     # carrying out
 
@@ -135,9 +112,9 @@ class Station:
                 case Ended(query, reason, text):
                     self._end(query, reason, text)
                 case Load(model):
-                    self._load_soon(model)
+                    self.sessions.load(model)
                 case Unload(model):
-                    self._unload(model)
+                    self.sessions.unload(model)
                 case _:
                     self.changed()
         self._arm()
@@ -166,7 +143,7 @@ class Station:
         if any(caller.outputs != outputs for caller in callers):
             outputs = list(dict.fromkeys(name for caller in callers for name in caller.outputs))
         work = Work(
-            session=self._sessions[batch.servable.model],
+            session=self.sessions.loaded[batch.servable.model],
             inputs=[caller.rows_of(part) for caller, part in zip(callers, batch.parts, strict=True)],
             rows=[part.rows for part in batch.parts],
             size=batch.size,
@@ -198,30 +175,3 @@ class Station:
         caller = self._callers.pop(query.id)
         if not caller.future.done():
             caller.future.set_result(Refused(reason, text or ended_text(self.device, query, reason, self._loop.time())))
-
-    # loading
-
-    def _load_soon(self, model: Model) -> None:
-        task = self._loop.create_task(self._load(model))
-        self._loads.add(task)
-        task.add_done_callback(self._loads.discard)
-
-    async def _load(self, model: Model) -> None:
-        source, started = self._sources[model], self._loop.time()
-        try:
-            session = await self._loader(self.device_type, source)
-        except (TidewiseError, OSError) as error:
-            log.warning("variant not loaded", extra={"worker": self.name, **model._asdict(), "reason": str(error)})
-            self.load_failures[model] += 1
-            self._sources.pop(model, None)
-            self._carry_out(self.device.load_failed(model, str(error), self._loop.time()))
-            return
-        self._sessions[model], self._profiles[session] = session, source.profile
-        self.load_seconds.setdefault(model, Histogram()).add(self._loop.time() - started)
-        self._carry_out(self.device.loaded(model, self._loop.time()))
-
-    def _unload(self, model: Model) -> None:
-        session = self._sessions.pop(model)
-        del self._profiles[session]
-        self._sources.pop(model, None)
-        session.close()

@@ -95,13 +95,13 @@ class Telemetry:
 
     def _loads(self) -> Iterator[tuple[Key, Histogram]]:
         for station in self._all():
-            for model, seconds in list(station.load_seconds.items()):
+            for model, seconds in list(station.sessions.seconds.items()):
                 yield (model.application, model.variant, _type(station)), seconds
 
     def _load_failures(self) -> Series:
         failures = Counter[tuple[str, ...]]()
         for station in self._all():
-            for model, count in list(station.load_failures.items()):
+            for model, count in list(station.sessions.failures.items()):
                 failures[model.application, model.variant] += count
         return dict(failures)
 

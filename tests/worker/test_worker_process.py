@@ -280,6 +280,42 @@ def test_forty_emulated_devices_share_one_process(tmp_path: Path) -> None:
         assert psutil.Process(process.pid).num_threads() < 40
 
 
+def test_a_query_queued_behind_a_long_batch_ends_at_its_own_deadline_and_is_never_run(tmp_path: Path) -> None:
+    """By the client's gRPC deadline, by its ``deadline_ms``, and by giving up; the long one is answered."""
+    profile = profile_of(digits(), "pretend", seconds=1.0, sizes=(1,))
+    with (
+        controller(patient_digits(tmp_path)) as (pretend, port),
+        worker(port, tmp_path, profile, device_type="pretend"),
+    ):
+        wait_for(lambda: pretend.reports)
+        pretend.order(1, CHEAP.name)
+        applied(pretend, 1)
+        with client(pretend) as stub:
+            long = stub.ModelInfer.future(request(images(1)))
+            time.sleep(0.2)
+            began = time.monotonic()
+            stated = {"deadline_ms": pb.InferParameter(int64_param=150)}
+            by_wire = stub.ModelInfer.future(request(images(1)), timeout=0.1)
+            by_parameter = stub.ModelInfer.future(request(images(1), parameters=stated))
+            given_up = stub.ModelInfer.future(request(images(1)))
+            given_up.cancel()
+            assert refused(by_wire)[0] is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert refused(by_parameter)[0::2] == (grpc.StatusCode.DEADLINE_EXCEEDED, "deadline")
+            assert 0.15 <= time.monotonic() - began < 0.5
+            assert long.result().model_version == str(CHEAP.version)
+            statistics = stub.ModelStatistics(pb.ModelStatisticsRequest(name="digits", version=CHEAP.name))
+        assert statistics.model_stats[0].execution_count == 1
+
+
+def patient_digits(folder: Path) -> Path:
+    """The digits with an SLO of ten seconds."""
+    target = folder / "digits"
+    shutil.copytree(DIGITS, target, dirs_exist_ok=True)
+    file = target / "application.toml"
+    file.write_text(file.read_text().replace("slo_ms = 200.0", "slo_ms = 10000.0"))
+    return target
+
+
 def test_a_slowed_device_takes_its_profiled_time(tmp_path: Path) -> None:
     profile = profile_of(digits(), "slow", seconds=0.05, sizes=(1,))
     with controller() as (pretend, port), worker(port, tmp_path, profile, device_type="slow"):
