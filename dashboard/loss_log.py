@@ -1,4 +1,4 @@
-"""One log line for every query that was not answered; beyond a rate, one line a second that says how many more."""
+"""One log line for every query that was not answered; beyond a rate, one line a second that says how many."""
 
 from __future__ import annotations
 

@@ -20,21 +20,23 @@ class Withheld:
 class Quota:
     """Lets through ``limit`` events in each period of ``period`` seconds, and counts by key those it does not.
 
-    A period begins with the first event after the one before has ended.
+    The first event of each key passes in any case, so that many of one kind do not hide one of another; keys are few. A
+    period begins with the first event after the one before has ended.
     """
 
     limit: int = 20
     period: float = 1.0
     _since: float = -math.inf
-    _let: int = 0
+    _let: Counter[tuple[str, str]] = field(default_factory=Counter)
     _withheld: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def lets(self, key: tuple[str, str], now: float) -> bool:
         """Whether this event may be written; it is counted if not. Take what is due first."""
         if now >= self._since + self.period:
-            self._since, self._let = now, 0
-        if self._let < self.limit:
-            self._let += 1
+            self._since = now
+            self._let.clear()
+        if not self._let[key] or self._let.total() < self.limit:
+            self._let[key] += 1
             return True
         self._withheld[key] += 1
         return False

@@ -71,7 +71,8 @@ class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
         arrived = self._clock()
         admitted = admit(self._host, request, call.device, remaining)
         if isinstance(admitted, Refused):
-            return self._lost(request, call, admitted, "")
+            named = call.device or ""
+            return self._lost(request, call, admitted, named if named in self._host.stations else "")
         station, decoded, deadline = admitted.station, admitted.decoded, arrived + admitted.budget
         query_id, future = station.submit(admitted.lane, deadline, decoded.rows, decoded.inputs, decoded.outputs)
         try:
