@@ -120,6 +120,19 @@ def test_status_tells_a_person_and_a_program_the_same(process: Process, worker: 
     assert {one["device"]["name"] for one in values["workers"] if one["connected"]} == {"big-0", "little-0"}
 
 
+def test_a_state_folder_that_is_gone_is_one_clear_sentence_and_changes_nothing(
+    process: Process, worker: FakeWorker, tmp_path: Path
+) -> None:
+    state, away = Path(process.words[3]), tmp_path / "away"
+    state.rename(away)
+    for words in (("remove", "pets"), ("apply", str(write_application(tmp_path, "cars")))):
+        result = call(*words, "--controller", process.address)
+        assert "the state folder cannot be written, so nothing is changed" in str(result.exception)
+    away.rename(state)
+    assert "pets: " in call("status", "--controller", process.address).output
+    assert "Traceback" not in process.log.read_text()
+
+
 def test_sigterm_ends_it_well_and_a_kill_loses_nothing(process: Process, worker: FakeWorker) -> None:
     wait_for(lambda: bool(worker.orders))
     orphans = psutil.Process(process.child.pid).children(recursive=True)
