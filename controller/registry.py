@@ -82,6 +82,7 @@ class Registry:
     _devices: dict[str, Device] = field(default_factory=dict)
     _links: dict[int, _Link] = field(default_factory=dict)
     _ticked: float | None = None
+    _by_type: dict[str, Profile] = field(default_factory=dict)
 
     def devices(self) -> Mapping[str, Device]:
         """Every device that is attached and not silent, by name."""
@@ -164,10 +165,19 @@ class Registry:
         while len(self.departed) > REMEMBERED:
             self.departed.pop(next(iter(self.departed)))
 
+    def profile_of(self, device_type: str) -> Profile:
+        """What is known of a device type; the same object until more is known."""
+        if device_type not in self._by_type:
+            mine = (one for one in self.profile.entries.values() if one.device_type == device_type)
+            self._by_type[device_type] = Profile().with_entries(mine)
+        return self._by_type[device_type]
+
     def _learn(self, report: WorkerReport) -> bool:
         entries = {key: entry for profile in report.profiles for key, entry in profile.entries.items()}
         fresh = [entry for key, entry in entries.items() if self.profile.entries.get(key) != entry]
         self.profile = self.profile.with_entries(fresh)
+        for device_type in {one.device_type for one in fresh}:
+            self._by_type.pop(device_type, None)
         return bool(fresh)
 
     def _identities(self) -> frozenset[tuple[str, str, int | None, bool]]:

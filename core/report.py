@@ -78,9 +78,13 @@ class MeasureRequest:
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrder:
-    """A complete statement of what one worker process is to do; a device without an assignment hosts nothing."""
+    """A complete statement of what one worker process is to do; a device without an assignment hosts nothing.
+
+    ``profiles`` is what is known of its device types, measured by whichever device of the type.
+    """
 
     plan_version: int
     applications: tuple[ApplicationSource, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     measures: tuple[MeasureRequest, ...] = ()
+    profiles: tuple[Profile, ...] = ()

@@ -102,14 +102,16 @@ def order_message(order: WorkerOrder) -> pb.WorkerOrder:
         measures=[
             pb.Measure(device=one.device, application=one.application, variants=one.variants) for one in order.measures
         ],
+        profiles=[format_profile(one) for one in order.profiles],
     )
 
 
 def order_noun(message: pb.WorkerOrder) -> WorkerOrder:
-    """An order from a message; applications travel as the text of their files."""
+    """An order from a message; applications travel as the text of their files. Raises ProfileError as above."""
     return WorkerOrder(
         plan_version=message.plan_version,
         applications=tuple(source_noun(one) for one in message.catalogue.applications),
         assignments=tuple(assignment_noun(one) for one in message.assignments),
         measures=tuple(MeasureRequest(one.device, one.application, tuple(one.variants)) for one in message.measures),
+        profiles=tuple(parse_profile(text, "profile from the controller") for text in message.profiles),
     )

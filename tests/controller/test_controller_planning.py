@@ -6,9 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
-from controller_stories import World, profile_of, source_of, world_of
+from controller_stories import World, cluster_of, profile_of, source_of, world_of
 
-from tidewise.controller.events import ApplicationRemoved
+from tidewise.controller.conductor import Conductor
+from tidewise.controller.events import ApplicationApplied, ApplicationRemoved
 from tidewise.controller.planner import Keep
 from tidewise.core.plan import consistent
 
@@ -238,6 +239,27 @@ def test_an_application_nobody_measured_is_measured_by_one_worker_of_each_type_t
     world.run(4)
     assert "cars" in {one.application for one in world.plan.assignments}
     assert not world.conductor.measures
+
+
+def test_what_one_device_measured_is_told_to_all_of_its_type() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    for device in FOUR:
+        (known,) = world.conductor.order(device).profiles
+        assert {one.device_type for one in known.entries.values()} == {device.partition("-")[0]}
+
+
+def test_a_controller_that_starts_again_goes_on_with_its_plan_and_withdraws_what_is_gone() -> None:
+    plan = world_of(*FOUR).plan
+    again = Conductor(cluster_of())
+    for name in ("pets", "cars"):
+        again.step(ApplicationApplied(source_of(name), source_of(name).parse()), 0.0)
+    again.resume(plan, 0)
+    assert again.planner.plan == plan
+    without_cars = Conductor(cluster_of())
+    without_cars.step(ApplicationApplied(source_of("pets"), source_of("pets").parse()), 0.0)
+    without_cars.resume(plan, 0)
+    assert {one.application for one in without_cars.planner.plan.assignments} == {"pets"}
+    assert without_cars.planner.plan.version > plan.version
 
 
 def test_new_files_under_known_names_are_served_while_they_are_measured() -> None:
