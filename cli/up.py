@@ -49,7 +49,11 @@ def command(cluster_file: Path | None, repository: Path, state: Path, policy: st
 
 def _serve(local: LocalCluster) -> None:
     status = wait_until_ready(local)
-    _say(f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC)")
+    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
+    _say(
+        f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
+        f" Prometheus metrics: {exported}"
+    )
     while True:
         local.children.tend()
         time.sleep(TEND_SECONDS)

@@ -26,6 +26,7 @@ from tidewise.core.profile import Profile, parse_profile
 @click.option("--device-type", "type_name", metavar="NAME", help="A device type of the cluster file.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A device's name; once for each device.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Devices, named after their type and a number.")
+@click.option("--metrics", metavar="HOST:PORT", help="Serve Prometheus metrics here; none without it.")
 @cluster_option
 @click.option("--repository", metavar="DIR", type=click.Path(path_type=Path), help="Model files that need no fetching.")
 @click.option("--profile", "profile_file", metavar="FILE", type=click.Path(path_type=Path), help="Measured profiles.")
@@ -37,6 +38,7 @@ def command(
     type_name: str | None,
     names: tuple[str, ...],
     count: int | None,
+    metrics: str | None,
     cluster_file: Path | None,
     repository: Path | None,
     profile_file: Path | None,
@@ -64,6 +66,7 @@ def command(
         repository=repository,
         profile=read_profiles(profile_file, device_type),
         state=state,
+        metrics=parse_address(metrics, "--metrics") if metrics else None,
     )
     settings.policy  # noqa: B018 - an unknown policy is told before anything starts
     start_logging("worker")

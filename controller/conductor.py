@@ -55,12 +55,14 @@ class Conductor:
     rejoining: Rejoining = field(default_factory=Rejoining)
     recent: list[Plan] = field(default_factory=list)
     failure: str = ""
+    warnings: list[str] = field(default_factory=list)  # for the shell to log and clear
     refusals: Counter[str] = field(default_factory=Counter)  # by device type, since the start
     planner: Planner = field(init=False)
     measures: tuple[MeasureRequest, ...] = ()
     _measuring: Measuring = field(default_factory=Measuring)
     _seen: set[str] = field(default_factory=set)
     _stale_routes: bool = True
+    _stale_orders: bool = True
 
     def __post_init__(self) -> None:
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
@@ -85,7 +87,7 @@ class Conductor:
             if isinstance(action, Publish):
                 self.publisher.publish(action.plan)
                 self.recent = [*self.recent, replace(action.plan, assignments=())][-RECENT:]
-                self._stale_routes = True
+                self._stale_routes = self._stale_orders = True
         if any(isinstance(one, Publish | Keep) for one in actions):
             failures = [one.reason for one in actions if isinstance(one, Keep) and one.failure]
             self.failure = failures[-1] if failures else ""
@@ -99,9 +101,14 @@ class Conductor:
         """Whether orders and snapshots may be sent: not before a cluster that was running has come back."""
         return self.rejoining.done and self.planner.plan.version > 0
 
-    def order(self, process: str) -> WorkerOrder:
-        """What a worker process is to do."""
-        return self.publisher.order(process, self.registry, self.measures)
+    def take_stale_orders(self) -> bool:
+        """Whether some worker's order may differ from what it was at the last call."""
+        stale, self._stale_orders = self._stale_orders and self.speaking, self._stale_orders and not self.speaking
+        return stale
+
+    def order(self, connection: int) -> WorkerOrder:
+        """What the worker process behind this stream is to do."""
+        return self.publisher.order(connection, self.registry, self.measures)
 
     def estimates(self, now: float) -> dict[str, Estimate]:
         """The demand of every application; what was expected of one until its first query comes."""
@@ -127,6 +134,7 @@ class Conductor:
                 return self._tick(now)
             case WorkerReported(connection, report):
                 facts = self.registry.worker_reported(connection, report, now)
+                self.warnings += [f"worker {name!r} now belongs to a newer process" for name in facts.superseded]
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)
@@ -161,9 +169,11 @@ class Conductor:
         self.demand.tick(now)
         self.rejoining.tick(now)
         registry = self.registry
-        self.measures = self._measuring.requests(
+        measures = self._measuring.requests(
             registry.applications, registry.serving(), registry.profile, self.planner.plan, now
         )
+        self._stale_orders = self._stale_orders or measures != self.measures
+        self.measures = measures
         return self.planner.tick(self.view(now), now) if self.rejoining.done else []
 
     def _applied(self, event: ApplicationApplied, name: str, now: float) -> list[Action]:
@@ -186,6 +196,8 @@ class Conductor:
 
     def _take_facts(self, facts: Facts, now: float) -> None:
         self._stale_routes = self._stale_routes or facts.readiness or facts.profiles
+        news = facts.devices or facts.introduced or facts.profiles or facts.applications
+        self._stale_orders = self._stale_orders or news
         if facts.devices:
             words = [
                 f"{names} {what}"

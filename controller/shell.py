@@ -98,11 +98,15 @@ class Shell:
                 task.cancel()
             await asyncio.gather(warming, *self._solves, return_exceptions=True)
             await self._solver.stop()
+            self.store.close()
 
     def step(self, event: Event) -> None:
         """One event: decide, act, tell."""
         for action in self.conductor.step(event, time.monotonic()):
             self._act(action)
+        for text in self.conductor.warnings:
+            log.warning(text)
+        self.conductor.warnings.clear()
         self._tell_workers()
         self._tell_routers()
 
@@ -167,10 +171,10 @@ class Shell:
             log.warning("no solver yet", extra={"reason": str(error)})
 
     def _tell_workers(self) -> None:
-        if not self.conductor.speaking:
+        if not self.conductor.take_stale_orders():
             return
-        for line in self.workers.values():
-            order = self.conductor.order(line.process)
+        for number, line in self.workers.items():
+            order = self.conductor.order(number)
             if order != line.sent:
                 line.sent = order
                 line.outbox.put(order_message(order))

@@ -80,11 +80,11 @@ class MeasureRequest:
 class WorkerOrder:
     """A complete statement of what one worker process is to do; a device without an assignment hosts nothing.
 
-    ``profiles`` is what is known of its device types, measured by whichever device of the type.
+    ``profile`` is what others measured on its device types and it has not reported to know.
     """
 
     plan_version: int
     applications: tuple[ApplicationSource, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     measures: tuple[MeasureRequest, ...] = ()
-    profiles: tuple[Profile, ...] = ()
+    profile: Profile = field(default_factory=Profile)

@@ -43,6 +43,7 @@ class Agent:
         self._forwarder = forwarder
         self._controller, self._name, self._address = controller, name, address
         self._installed = installed
+        self.connected = False
         self._applied = 0
         self._news = asyncio.Event()
 
@@ -58,6 +59,7 @@ class Agent:
                 log.warning("the controller ended the attachment; going on with the last snapshot")
             except grpc.aio.AioRpcError as error:
                 log.warning("no controller: %s; going on with the last snapshot", error.details())
+            self.connected = False
             delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
             await asyncio.sleep(delay)
 
@@ -74,6 +76,7 @@ class Agent:
             response_deserializer=_snapshot_or_none,
         )
         async for message in attach(self._reports()):
+            self.connected = True
             if message is None:
                 log.error("refused a routing snapshot that is not one; going on with the last")
             else:

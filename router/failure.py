@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,15 @@ class Failure:
 def failure(reason: Reason, message: str) -> Failure:
     """A failure of the router's own."""
     return Failure(reason, message, CODES[reason])
+
+
+def broken(error: BaseException, late: bool) -> Failure:
+    """What a query ended by an exception counts as; ``late`` is whether its deadline had passed."""
+    if not isinstance(error, asyncio.CancelledError):
+        return failure(Reason.INTERNAL, f"{type(error).__name__}: {error}")
+    if late:
+        return failure(Reason.DEADLINE, "the deadline passed before an answer came")
+    return failure(Reason.CANCELLED, "the caller gave the query up")
 
 
 def failure_of(error: grpc.aio.AioRpcError, worker: str, limit: int) -> Failure:

@@ -115,6 +115,8 @@ class Agent:
             await asyncio.gather(reporting, return_exceptions=True)
 
     def _follow(self, order: WorkerOrder) -> None:
+        if order.profile.entries:
+            self.learn(order.profile)
         self._follower.follow(order)
         for one in order.measures:
             self.measure(one)

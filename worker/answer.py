@@ -30,7 +30,10 @@ CODES: dict[Reason, grpc.StatusCode] = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A query's outputs, and how they came about. ``queued`` and ``computed`` are seconds."""
+    """A query's outputs, and how they came about.
+
+    ``queued`` and ``computed`` are seconds; for ``waited`` of the former the device was idle.
+    """
 
     outputs: Mapping[str, Array]
     variant: str
@@ -39,6 +42,7 @@ class Answer:
     queued: float
     computed: float
     batch: int
+    waited: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

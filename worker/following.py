@@ -9,12 +9,13 @@ from dataclasses import replace
 from tidewise.core.application import Application
 from tidewise.core.errors import PlanError, RepositoryError
 from tidewise.core.plan import Assignment
-from tidewise.core.profile import Profile, VariantProfile
+from tidewise.core.profile import Profile
 from tidewise.core.report import WorkerOrder
 from tidewise.core.repository import ApplicationSource
 from tidewise.worker.host import Host
 from tidewise.worker.orders import Order, order_from
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 log = logging.getLogger(__name__)
 
@@ -39,30 +40,16 @@ class Follower:
 
     def follow(self, order: WorkerOrder) -> None:
         """Give every device its part; a device without one hosts nothing."""
-        told = replace(order, measures=())
+        told = replace(order, measures=(), profile=Profile())
         if told == self._last:
             return
         self._last = told
         applications = _readable(order.applications)
-        self._adopt(order.profiles, applications)
         self._host.know(applications)
         self._host.ordered = True
         assignments = {one.worker: one for one in order.assignments}
         for name, station in self._host.stations.items():
             self._give(station, order.plan_version, assignments.get(name), applications)
-
-    def _adopt(self, profiles: Iterable[Profile], applications: Mapping[str, Application]) -> None:
-        """Take over what others of the same device type measured, unless this model file was measured here."""
-        entries = (one for profile in profiles for one in profile.entries.values())
-        self._profile = self._profile.with_entries(one for one in entries if self._is_news(one, applications))
-
-    def _is_news(self, entry: VariantProfile, applications: Mapping[str, Application]) -> bool:
-        own = self._profile.entries.get(entry.key)
-        if own is None or own.digest == entry.digest:
-            return own is None
-        application = applications.get(entry.application)
-        variant = application.variant(entry.variant) if application is not None else None
-        return variant is not None and variant.digest == entry.digest
 
     def _give(
         self, station: Station, version: int, assignment: Assignment | None, applications: Mapping[str, Application]

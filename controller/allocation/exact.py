@@ -18,6 +18,8 @@ from tidewise.controller.allocation.lexicographic import Candidate, fits, rank
 from tidewise.controller.allocation.prices import best_prices
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
+FEW_TYPES = 4  # with more device types columns are too many to list
+
 
 @dataclass(frozen=True, slots=True)
 class Work:

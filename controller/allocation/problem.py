@@ -20,10 +20,12 @@ Ints = NDArray[np.int64]
 class Terms:
     """Policy terms of the objective beyond accuracy.
 
-    ``swap_cost`` is the objective given up per load.
+    ``swap_cost`` is the objective given up per load. ``max_min`` first lifts the application whose mean accuracy,
+    relative to its best variant, is worst, and only then the weighted mean.
     """
 
     swap_cost: float = 0.0
+    max_min: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,7 @@ class Problem:
     weight: Floats  # (A)
     floor: Floats  # (A) least mean accuracy of served queries
     replicas: Ints  # (A) least number of hosting devices
+    best: Floats  # (A) accuracy of the best variant, wherever it may run
     pair_type: Ints  # (K)
     pair_variant: Ints  # (K)
     pair_application: Ints  # (K)
@@ -69,6 +72,11 @@ class Problem:
         needed = np.ceil(self.demand[self.pair_application] / self.capacity - 1e-9)
         needed = np.maximum(needed, self.replicas[self.pair_application])
         return np.minimum(self.devices[self.pair_type], needed).astype(np.int64)
+
+    def missing_replicas(self, counts: Ints) -> int:
+        """How many hosting devices the applications lack."""
+        hosts = np.bincount(self.pair_application, counts, minlength=len(self.applications))
+        return int(np.maximum(self.replicas - hosts, 0).sum())
 
     def with_demand(self, demand: Floats) -> Problem:
         """The same pairs under another demand; only where the same applications have some."""
@@ -104,10 +112,18 @@ def build(case: Case, terms: Terms | None = None) -> Problem:
         weight=weight,
         floor=np.array([one.min_accuracy for one in asked], float),
         replicas=replicas,
+        best=_best(case),
         scale=float(weight @ demand) or 1.0,
         swap_cost=terms.swap_cost,
         **pairs,
     )
+
+
+def _best(case: Case) -> Floats:
+    best = dict.fromkeys(case.applications, 0.0)
+    for variant in case.variants.values():
+        best[variant.application] = max(best[variant.application], variant.accuracy)
+    return np.array(list(best.values()), float)
 
 
 def _wanted(case: Case) -> NDArray[np.bool_]:
