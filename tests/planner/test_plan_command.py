@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 from test_case_file import GOOD, changed
 
-from tidewise.cli.plan import plan
+from tidewise.cli.plan import command
 
 
 def run(tmp_path: Path, text: str, *options: str) -> tuple[int, str]:
     """Exit code and standard output of the command on a case with this text."""
     (tmp_path / "case.json").write_text(text)
-    result = CliRunner().invoke(plan, [str(tmp_path / "case.json"), *options])
+    result = CliRunner().invoke(command, [str(tmp_path / "case.json"), *options])
     return result.exit_code, result.stdout
 
 
@@ -47,4 +47,4 @@ def test_no_demand_is_a_plan(tmp_path: Path) -> None:
 def test_a_wrong_case_exits_2(tmp_path: Path) -> None:
     assert run(tmp_path, "{}{")[0] == 2
     assert run(tmp_path, changed("variants.v.accuracy", -1), "--json")[0] == 2
-    assert CliRunner().invoke(plan, [str(tmp_path / "absent.json")]).exit_code == 2
+    assert CliRunner().invoke(command, [str(tmp_path / "absent.json")]).exit_code == 2
