@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tidewise.controller.answer import without_missing
 from tidewise.controller.demand import DemandEstimator
 from tidewise.controller.events import (
     ApplicationApplied,
@@ -67,7 +68,13 @@ class Conductor:
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
 
     def resume(self, plan: Plan, revision: int) -> None:
-        """Go on from the plan in force when the controller stopped, and above this revision."""
+        """Go on from the plan in force when the controller stopped, and above this revision.
+
+        The applications come first: the plan goes on without what it says of those that are gone, and only of those.
+        """
+        left = without_missing(plan, self.registry.applications)
+        if left != plan.assignments:
+            plan = replace(plan, version=plan.version + 1, assignments=left)
         self.planner.plan, self.planner.floor = plan, plan.version
         self.rejoining.expect({one.worker for one in plan.assignments})
         self.publisher.publish(plan)

@@ -77,9 +77,9 @@ class Shell:
 
     def load(self) -> None:
         """Read the applications and the plan from before. Raises RepositoryError."""
-        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
         for source, application in self.catalogue.load(self.settings.repository, self.store):
             self.step(ApplicationApplied(source, application))
+        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
 
     async def run(self) -> None:
         """Tick until cancelled."""
