@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 QUIET = 0.5  # seconds without an arrival after which a draining process believes that the routers know
 DRAIN_LIMIT = 6.0  # seconds a process takes to drain at most
 CHECK_EVERY = 0.05
+# By itself gRPC waits ever longer, up to minutes, and calls meanwhile fail unsent; the agent paces its calls already.
+RECONNECT_SECONDS = 1.0
+RECONNECTING = [("grpc.max_reconnect_backoff_ms", round(RECONNECT_SECONDS * 1e3))]
 
 
 async def serve(settings: WorkerSettings) -> None:
@@ -59,7 +62,8 @@ class WorkerProcess:
     def __init__(self, settings: WorkerSettings) -> None:
         loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
-        self._channel = grpc.aio.insecure_channel(settings.join, options=message_options(settings.limits.max_message))
+        options = [*message_options(settings.limits.max_message), *RECONNECTING]
+        self._channel = grpc.aio.insecure_channel(settings.join, options=options)
         policy = settings.policy
         store = ModelStore(settings.repository, settings.state / "models", self._fetch)
         self._loader = VariantLoader(store)
