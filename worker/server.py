@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 QUIET = 0.5  # seconds without an arrival after which a draining process believes that the routers know
 DRAIN_LIMIT = 6.0  # seconds a process takes to drain at most
 CHECK_EVERY = 0.05
+RECONNECT_SECONDS = (
+    1.0  # between calls to a controller that is away; a restarted one waits for its workers longer than that
+)
 
 
 async def serve(settings: WorkerSettings) -> None:
@@ -167,7 +170,7 @@ def attach_options(limit: int) -> list[tuple[str, int]]:
     """gRPC options of the line to the controller, which may vanish without a word."""
     return [
         *message_options(limit),
-        ("grpc.max_reconnect_backoff_ms", 1000),
+        ("grpc.max_reconnect_backoff_ms", round(RECONNECT_SECONDS * 1e3)),
         ("grpc.keepalive_time_ms", 5000),
         ("grpc.keepalive_timeout_ms", 3000),
     ]
