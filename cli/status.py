@@ -110,8 +110,9 @@ def _worker(one: pb.WorkerStatus, hosted: pb.Assignment | None, version: int) ->
     ready = ", ".join(f"{warm.application}/{warm.variant}" for warm in device.warm) or "nothing"
     text = f"{device.name} ({device.device_type}, {one.address}):{state}{plan};"
     text += f" ready {ready} by plan {device.applied_version}"
-    if device.refused_version and device.refused_version >= version:
-        text += f"; refused plan {device.refused_version}: {device.refused_reason}"
+    if device.refused_version:
+        earlier = "" if device.refused_version >= version else "earlier "
+        text += f"; {earlier}refused plan {device.refused_version}: {device.refused_reason}"
     if device.draining:
         text += "; draining"
     return text

@@ -130,6 +130,32 @@ def test_a_restarted_controller_goes_on_from_the_workers_and_never_back(tmp_path
     tell(story)
 
 
+def test_a_restarted_controller_takes_no_application_out_of_service(tmp_path: Path, repository: Path) -> None:
+    write_application(repository, "cars")
+
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port:
+            router = FakeRouter(port)
+            worker = FakeWorker(port, "big-0", "big-1", profile=real_profile("pets", "cars"))
+            await worker.__aenter__()
+            await router.__aenter__()
+            await until(lambda: set(router.routes.values()) == {"pets", "cars"})
+        seen = len(router.snapshots)
+        async with controller(settings_of(tmp_path / "state", repository, port=port)):
+            await until(lambda: len(router.snapshots) > seen)
+            await asyncio.sleep(1.0)  # in which an order that takes something away would have been followed
+            for one in router.snapshots[seen:]:
+                assert {route.application for route in one.routes} == {"pets", "cars"}
+        (repository / "cars" / "application.toml").unlink()
+        seen = len(router.snapshots)
+        async with controller(settings_of(tmp_path / "state", repository, port=port)):
+            await until(lambda: len(router.snapshots) > seen and set(router.routes.values()) == {"pets"})
+        await worker.__aexit__()
+        await router.__aexit__()
+
+    tell(story)
+
+
 def test_a_controller_that_lost_its_state_folder_starts_above_what_workers_know(
     tmp_path: Path, repository: Path
 ) -> None:
