@@ -20,7 +20,8 @@ FROM ${BASE}
 RUN useradd --create-home --uid 10001 tidewise && mkdir /state && chown tidewise /state
 COPY --from=build /opt/tidewise /opt/tidewise
 USER tidewise
-ENV PATH=/opt/tidewise/bin:$PATH PYTHONUNBUFFERED=1
+# onnxruntime reports to its makers unless told not to.
+ENV PATH=/opt/tidewise/bin:$PATH PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /state
 ENTRYPOINT ["tidewise"]
 CMD ["--help"]

@@ -85,7 +85,7 @@ def _row(solution: Solution, cpu: float) -> Row:
 COMPETITORS: dict[str, Callable[[Case, float], Row]] = {
     "planner": planner,
     "fast": fast,
-    "count model, HiGHS": count_highs,
-    "count model, PuLP + CBC": count_pulp,
-    "per device, HiGHS": device_highs,
+    "count-highs": count_highs,
+    "count-cbc": count_pulp,
+    "device-highs": device_highs,
 }

@@ -24,6 +24,7 @@ HOST = "127.0.0.1"
 STATE_FILE = "up.json"
 ROUTER = "router"
 READY_SECONDS = 60.0
+NOTHING_EXPECTED: Mapping[str, float] = {}
 SETTLED_SECONDS = 2.0  # a plan that leaves devices empty is waited on: devices that came late may be planned in next
 
 
@@ -66,13 +67,24 @@ def with_ports(cluster: Cluster) -> Cluster:
     )
 
 
-def commands(cluster: Cluster, cluster_file: Path, repository: Path, state: Path, profile: Path) -> list[Command]:
-    """The processes of a local cluster, in the order in which they start."""
+def commands(
+    cluster: Cluster,
+    cluster_file: Path,
+    repository: Path,
+    state: Path,
+    profile: Path,
+    expected: Mapping[str, float] = NOTHING_EXPECTED,
+) -> list[Command]:
+    """The processes of a local cluster, in the order in which they start.
+
+    ``expected`` is the demand (queries per second by application) the controller plans for until it sees any.
+    """
     ports = cluster.ports
     join = ("--join", f"{HOST}:{ports.controller}", "--cluster", str(cluster_file))
     where = ("--listen", f"{HOST}:{ports.controller}", "--cluster", str(cluster_file))
     own = ("--repository", str(repository), "--state", str(state / "controller"))
-    controller = Command("controller", ("controller", *where, *own))
+    expect = [word for name, rate in expected.items() for word in ("--expect", f"{name}={rate:g}")]
+    controller = Command("controller", ("controller", *where, *own, *expect))
     listen = ("--listen", f"{HOST}:{ports.grpc}", "--http", f"{HOST}:{ports.http}")
     router = Command(ROUTER, ("router", *join, *listen))
     common = (*join, "--repository", str(repository), "--state", str(state / "worker"), "--profile", str(profile))
@@ -101,7 +113,12 @@ def metrics_addresses(processes: Sequence[Command], port: int) -> dict[str, str]
 
 @contextmanager
 def running(
-    cluster: Cluster, repository: Path, state: Path, profile: Path, say: Callable[[str], None]
+    cluster: Cluster,
+    repository: Path,
+    state: Path,
+    profile: Path,
+    say: Callable[[str], None],
+    expected: Mapping[str, float] = NOTHING_EXPECTED,
 ) -> Iterator[LocalCluster]:
     """Start the cluster, and stop it however the block ends."""
     state = state.resolve()
@@ -110,7 +127,7 @@ def running(
     cluster_file = state / "cluster.toml"
     cluster_file.write_text(format_cluster(claimed), encoding="utf-8")
     children = Children(state / "logs", say)
-    processes = commands(claimed, cluster_file, repository.resolve(), state, profile.resolve())
+    processes = commands(claimed, cluster_file, repository.resolve(), state, profile.resolve(), expected)
     metrics = metrics_addresses(processes, claimed.ports.metrics)
     local = LocalCluster(claimed, repository.resolve(), state, profile, children, metrics)
     try:

@@ -35,7 +35,8 @@ def swaps_text(case: Case, solution: Solution) -> str:
                 rows.append((device_type, variant, str(now.get(variant, 0)), str(then.get(variant, 0)), f"{change:+d}"))
     if not rows:
         return "Nothing changes: no device loads another variant."
-    return f"{solution.loads} loads:\n" + _table(("device type", "variant", "now", "then", "change"), rows)
+    loads = "1 load" if solution.loads == 1 else f"{solution.loads} loads"
+    return f"{loads}:\n" + _table(("device type", "variant", "now", "then", "change"), rows)
 
 
 def scenario_text(solution: ScenarioSolution) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,12 +86,13 @@ def choose_type(cluster: Cluster, name: str | None) -> DeviceType:
 
 
 def device_names(device_type: DeviceType, names: tuple[str, ...], count: int | None) -> list[str]:
-    """The names given, or as many as counted, or one. Raises InputError."""
+    """The names given, or as many as counted, or one that tells this host from others. Raises InputError."""
     if names and count is not None:
         raise InputError("--name and --count exclude each other; give every --name, or only --count")
     if len(set(names)) < len(names):
         raise InputError(f"--name {next(one for one in names if names.count(one) > 1)!r} is given twice")
-    chosen = list(names) or [f"{device_type.name}-{index}" for index in range(count or 1)]
+    chosen = list(names) or [f"{device_type.name}-{index}" for index in range(count or 0)]
+    chosen = chosen or [f"{device_type.name}-{socket.gethostname()}"]
     if any(not name.isascii() or not name.isprintable() or not name for name in chosen):
         raise InputError("--name must be printable ASCII text, for it travels in metadata")
     return chosen

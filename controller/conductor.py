@@ -70,11 +70,11 @@ class Conductor:
     def resume(self, plan: Plan, revision: int) -> None:
         """Go on from the plan in force when the controller stopped, and above this revision.
 
-        The applications come first: the plan goes on without what it says of those that are gone, and only of those.
+        Call it when all applications are known: what the plan says of variants that are gone meanwhile is void.
         """
         left = without_missing(plan, self.registry.applications)
         if left != plan.assignments:
-            plan = replace(plan, version=plan.version + 1, assignments=left)
+            plan = replace(plan, assignments=left, version=plan.version + 1)
         self.planner.plan, self.planner.floor = plan, plan.version
         self.rejoining.expect({one.worker for one in plan.assignments})
         self.publisher.publish(plan)

@@ -10,25 +10,10 @@ from typing import Any
 import grpc
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, REASON_KEY, Outcome, Reason
+from tidewise.proto.status import CODES
 
 Metadata = tuple[tuple[str, str | bytes], ...]
 
-CODES: dict[Reason, grpc.StatusCode] = {
-    Reason.DEADLINE: grpc.StatusCode.DEADLINE_EXCEEDED,
-    Reason.HOPELESS: grpc.StatusCode.DEADLINE_EXCEEDED,
-    Reason.PREDICTED_LATE: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.QUEUE_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.NO_WORKER: grpc.StatusCode.UNAVAILABLE,
-    Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
-    Reason.DRAINING: grpc.StatusCode.UNAVAILABLE,
-    Reason.UNKNOWN_APPLICATION: grpc.StatusCode.NOT_FOUND,
-    Reason.UNKNOWN_VARIANT: grpc.StatusCode.NOT_FOUND,
-    Reason.BAD_INPUT: grpc.StatusCode.INVALID_ARGUMENT,
-    Reason.CANCELLED: grpc.StatusCode.CANCELLED,
-    Reason.ENGINE: grpc.StatusCode.INTERNAL,
-    Reason.INTERNAL: grpc.StatusCode.INTERNAL,
-}
 # Another worker may still answer: the first one is gone, going, or not what the table took it for.
 ELSEWHERE = frozenset({Reason.WORKER_LOST, Reason.DRAINING, Reason.NO_WORKER})
 _REASONS = frozenset(Reason)

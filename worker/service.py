@@ -14,9 +14,10 @@ from tidewise.core.metrics_catalogue import UNKNOWN
 from tidewise.core.outcome import REASON_KEY, Reason
 from tidewise.proto import inference_pb2 as pb
 from tidewise.proto import inference_pb2_grpc
+from tidewise.proto.status import CODES
 from tidewise.worker import describe
 from tidewise.worker.admission import admit, find_pin
-from tidewise.worker.answer import CODES, Refused
+from tidewise.worker.answer import Refused
 from tidewise.worker.call import Call
 from tidewise.worker.host import Host, Served
 from tidewise.worker.replies import encode

@@ -16,7 +16,7 @@ def settle(case: Case, fresh: Solution, terms: Terms | None = None, least_gain: 
 
     The bound of the result is the fresh plan's, so that its gap says what keeping the old counts costs.
     """
-    problem = build(case.with_demand(fresh.planned), terms)
+    problem = build(case.with_demand(fresh.planned), terms, residents=True)
     counts = problem.current
     if not case.current or not fits(problem, counts):
         return fresh

@@ -93,15 +93,15 @@ class Problem:
         return int(np.maximum(counts - self.current, 0).sum())
 
 
-def build(case: Case, terms: Terms | None = None) -> Problem:
-    """The arrays of a case."""
+def build(case: Case, terms: Terms | None = None, *, residents: bool = False) -> Problem:
+    """The arrays of a case. Pairs that others beat are left out; ``residents`` keeps those hosted now."""
     terms = terms or Terms()
     types, applications, variants = tuple(case.device_types), tuple(case.applications), tuple(case.variants)
     asked = [case.applications[name] for name in applications]
     demand = np.array([one.demand for one in asked], float)
     replicas = np.array([one.min_replicas for one in asked], np.int64)
     weight = np.array([one.weight for one in asked], float)
-    pairs = _pairs(case, _wanted(case), terms.swap_cost > 0)
+    pairs = _pairs(case, _wanted(case), residents or terms.swap_cost > 0)
     return Problem(
         case=case,
         types=types,
@@ -139,7 +139,7 @@ def _wanted(case: Case) -> NDArray[np.bool_]:
     return np.array(wanted, bool)
 
 
-def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]:
+def _pairs(case: Case, wanted: NDArray[np.bool_], residents: bool) -> dict[str, Any]:
     application_of = {name: i for i, name in enumerate(case.applications)}
     rows = []
     for v, (variant, entry) in enumerate(case.variants.items()):
@@ -150,7 +150,7 @@ def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]
                 now = case.current.get(device_type, {}).get(variant, 0)
                 rows.append((a, -entry.accuracy, t, -rate, v, now))
     rows.sort()
-    rows = rows if swaps else list(_undominated(rows))
+    rows = list(_undominated(rows, residents))
     table = np.array(rows, float).reshape(-1, 6)
     application = table[:, 0].astype(np.int64)
     return {
@@ -165,18 +165,19 @@ def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]
 
 
 def _undominated(
-    rows: list[tuple[int, float, int, float, int, int]],
+    rows: list[tuple[int, float, int, float, int, int]], residents: bool
 ) -> list[tuple[int, float, int, float, int, int]]:
     """Drop pairs that another of the same application and type beats or equals in accuracy and capacity.
 
-    Without a swap cost no best plan needs them. Rows come sorted by accuracy, then capacity, both descending.
+    No best plan needs them; under a swap cost only those that no device hosts now, for they would all have to load
+    (``residents`` keeps the others). Rows come sorted by accuracy, then capacity, both descending.
     """
     fastest: dict[tuple[int, int], float] = {}
     kept = []
     for row in rows:
         key, rate = (row[0], row[2]), -row[3]
-        if rate > fastest.get(key, 0.0):
-            fastest[key] = rate
+        if rate > fastest.get(key, 0.0) or (residents and row[5] > 0):
+            fastest[key] = max(rate, fastest.get(key, 0.0))
             kept.append(row)
     return kept
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controller_stories import world_of
+from controller_stories import cluster_of, source_of, world_of
 
+from tidewise.controller.conductor import Conductor
+from tidewise.controller.events import ApplicationApplied
 from tidewise.controller.planner import Keep
 from tidewise.core.plan import consistent
 
@@ -118,3 +120,15 @@ def test_a_worker_that_restarts_is_trusted_again() -> None:
     world.run(20, {"pets": 500})
     world.conductor.quarantine.seen("big-0", "another process")
     assert not world.conductor.quarantine.barred(["big-0"])
+
+
+def test_a_controller_that_starts_again_goes_on_with_its_plan_and_withdraws_only_what_is_gone() -> None:
+    plan = world_of(*FOUR).plan
+    for names in (("pets", "cars"), ("pets",)):
+        again = Conductor(cluster_of())
+        for name in names:
+            again.step(ApplicationApplied(source_of(name), source_of(name).parse()), 0.0)
+        again.resume(plan, 0)
+        assert {one.application for one in again.planner.plan.assignments} == set(names)
+        assert (again.planner.plan == plan) == (len(names) == 2)
+        assert again.planner.plan.version == plan.version + (len(names) == 1)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import grpc
-import psutil
 import pytest
 from observed import Process, Scrape, tidewise
 from router_stage import (
@@ -26,8 +22,6 @@ from router_stage import (
     snapshot,
     until,
 )
-
-from tidewise.cli.ports import free_port
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -232,28 +226,3 @@ def test_a_query_its_caller_gave_up_is_told_with_the_worker_that_had_it(tmp_path
             assert (line["event"], line["reason"], line["worker"]) == ("query dropped", "cancelled", "a")
 
     run(story())
-
-
-def test_without_the_option_nothing_listens_for_scrapes(tmp_path: Path) -> None:
-    words = ("--join", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
-    with tidewise(tmp_path / "router.log", "router", *words) as process:
-        up = process.line(event="router is listening")
-        connections = psutil.Process(process.popen.pid).net_connections(kind="tcp")
-        ports = {one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN}
-        assert up["metrics_port"] is None
-        assert ports == {int(up["address"].rpartition(":")[2]), up["http_port"]}
-
-
-@pytest.mark.parametrize("process", ["router", "worker"])
-def test_a_metrics_port_that_is_taken_is_wrong_input(process: str) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", free_port()))
-        taken.listen()
-        words = ["--join", "127.0.0.1:1", "--listen", "127.0.0.1:0"]
-        words += ["--http", "127.0.0.1:0"] if process == "router" else ["--name", "w0", "--device-type", "big"]
-        words += ["--metrics", f"127.0.0.1:{taken.getsockname()[1]}"]
-        ended = subprocess.run(
-            [sys.executable, "-m", "tidewise.cli.main", process, *words], capture_output=True, text=True, timeout=60
-        )
-    assert ended.returncode == 2
-    assert "metrics cannot be served on 127.0.0.1:" in ended.stderr

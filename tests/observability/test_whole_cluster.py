@@ -128,7 +128,7 @@ def test_watching_without_a_terminal_prints_plain_lines(up: Up, tmp_path: Path) 
     with out.open("wb") as file:
         words = [sys.executable, "-m", "tidewise.cli.main", "status", "--controller", up.state["controller"], "--watch"]
         watching = subprocess.Popen(words, stdout=file)
-    wait_until(lambda: out.read_text().count("\n") >= 2, "two lines")
+    wait_until(lambda: out.read_text().count("\n") >= 1, "a line")
     watching.send_signal(signal.SIGINT)
     assert watching.wait(20) == 0
     assert all("| plan " in line and "digits" in line for line in out.read_text().splitlines())

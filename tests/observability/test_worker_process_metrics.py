@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,32 +13,35 @@ from pathlib import Path
 import grpc
 import pytest
 from observed import Process, Scrape, tidewise, wait_until
-from worker_cluster import BEST, CLUSTER, LADDER, PretendController, applied, controller, images, request
+from worker_cluster import BEST, CHEAP, CLUSTER, DIGITS, LADDER, PretendController, applied, controller, images, request
+from worker_stations import Bench, rows
 
 from tidewise.core.profile import BatchLatency, Profile, VariantProfile, format_profile
 from tidewise.proto import inference_pb2 as pb
 from tidewise.proto.inference_pb2_grpc import GRPCInferenceServiceStub
+from tidewise.worker.answer import Answer
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-def emulated(seconds: float) -> Profile:
+def timed(seconds: float, device_type: str) -> Profile:
     """Every variant takes this long for one row or two."""
     sizes = tuple(BatchLatency(size, seconds, seconds) for size in (1, 2))
-    return Profile().with_entries(VariantProfile("digits", one.name, "pretend", sizes) for one in LADDER)
+    return Profile().with_entries(VariantProfile("digits", one.name, device_type, sizes) for one in LADDER)
 
 
 @contextmanager
 def worker(
-    folder: Path, seconds: float, *words: str, device_type: str = "pretend"
+    folder: Path, seconds: float, device_type: str = "pretend", models: Path = DIGITS
 ) -> Iterator[tuple[Process, PretendController, str]]:
     """A worker process that hosts the best variant of digits; the last value is the address of its metrics."""
     (folder / "cluster.toml").write_text(CLUSTER)
-    (folder / "profile.json").write_text(format_profile(emulated(seconds)))
-    with controller() as (pretend, port):
+    (folder / "profile.json").write_text(format_profile(timed(seconds, device_type)))
+    with controller(models) as (pretend, port):
         where = ("--join", f"127.0.0.1:{port}", "--cluster", str(folder / "cluster.toml"), "--name", "w0")
         own = ("--state", str(folder / "state"), "--device-type", device_type, "--metrics", "127.0.0.1:0")
-        with tidewise(folder / "worker.log", "worker", *where, *own, *words) as process:
+        given = ("--profile", str(folder / "profile.json"))
+        with tidewise(folder / "worker.log", "worker", *where, *own, *given) as process:
             up = process.line(event="worker process up")
             pretend.order(3, BEST.name)
             applied(pretend, 3)
@@ -143,3 +148,52 @@ def test_buckets_of_two_worker_processes_sum_to_a_quantile_within_one_bucket(tmp
     bounds = sorted(merged)
     reached = next(place for place, bound in enumerate(bounds) if merged[bound] >= 0.95 * len(took))
     assert abs(reached - next(place for place, bound in enumerate(bounds) if bound >= truth)) <= 1
+
+
+def test_a_variant_that_cannot_be_loaded_is_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "digits"
+    shutil.copytree(DIGITS, folder)
+    with worker(tmp_path, 0.01, device_type="real", models=folder) as (process, pretend, metrics):
+        (folder / CHEAP.model).write_bytes(b"not a model")
+        pretend.order(4, CHEAP.name)
+        failed = {"application": "digits", "variant": CHEAP.name}
+        wait_until(lambda: Scrape(metrics).sum("tidewise_worker_load_failures_total", **failed) == 1, "told")
+        found = Scrape(metrics)
+        assert found.sum("tidewise_worker_plan_version", worker="w0") == 3
+        assert found.sum("tidewise_worker_hosted", variant=BEST.name) == 1
+        assert process.line(event="variant not loaded")["variant"] == CHEAP.name
+
+
+def test_waiting_for_company_is_a_stage_of_its_own() -> None:
+    """Two queries 50 ms apart share a batch: the first waited for it on an idle device."""
+
+    async def story() -> None:
+        bench = await Bench(seconds=0.02, sizes=(1, 2), rule="deadline").host()
+        try:
+            first = bench.send(rows(1.0))[1]
+            await asyncio.sleep(0.05)
+            second = bench.send(rows(2.0))[1]
+            one, two = await asyncio.gather(first, second)
+        finally:
+            bench.station.close()
+        assert isinstance(one, Answer) and isinstance(two, Answer)
+        assert one.batch == two.batch == 2
+        assert one.waited == pytest.approx(one.queued)
+        assert one.waited >= 0.05
+        assert two.waited < one.waited
+
+    asyncio.run(story())
+
+
+def test_waiting_for_a_busy_device_is_not() -> None:
+    async def story() -> None:
+        bench = await Bench(seconds=0.05, sizes=(1,)).host()
+        try:
+            one, two = await asyncio.gather(bench.ask(rows(1.0)), bench.ask(rows(2.0)))
+        finally:
+            bench.station.close()
+        assert isinstance(one, Answer) and isinstance(two, Answer)
+        assert two.queued >= 0.05
+        assert two.waited < 0.01
+
+    asyncio.run(story())
