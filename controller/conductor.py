@@ -28,6 +28,7 @@ from tidewise.controller.quarantine import Quarantine
 from tidewise.controller.question import View
 from tidewise.controller.registry import Facts, Refusal, Registry
 from tidewise.controller.rejoin import Rejoining
+from tidewise.controller.retiring import Retiring
 from tidewise.controller.triggers import Cause, Trigger
 from tidewise.controller.warm import SIBLINGS
 from tidewise.core.cluster import Cluster
@@ -53,6 +54,7 @@ class Conductor:
     publisher: Publisher = field(default_factory=Publisher)
     quarantine: Quarantine = field(default_factory=Quarantine)
     rejoining: Rejoining = field(default_factory=Rejoining)
+    retiring: Retiring = field(default_factory=Retiring)
     recent: list[Plan] = field(default_factory=list)
     failure: str = ""
     warnings: list[str] = field(default_factory=list)  # for the shell to log and clear
@@ -169,6 +171,9 @@ class Conductor:
         self.demand.tick(now)
         self.rejoining.tick(now)
         registry = self.registry
+        for source in self.retiring.advance(registry, self.planner.plan):
+            self._take_facts(registry.applied(source, source.parse()), now)
+            self.planner.note(Trigger(Cause.APPLICATION, "old variants retire"), now)
         measures = self._measuring.requests(
             registry.applications, registry.serving(), registry.profile, self.planner.plan, now
         )
@@ -177,7 +182,8 @@ class Conductor:
         return self.planner.tick(self.view(now), now) if self.rejoining.done else []
 
     def _applied(self, event: ApplicationApplied, name: str, now: float) -> list[Action]:
-        self._take_facts(self.registry.applied(event.source, event.application), now)
+        source = self.retiring.replaced(name, event.source, self.registry, self.planner.plan)
+        self._take_facts(self.registry.applied(source, source.parse()), now)
         self._keep_digests()
         return self.planner.withdraw(self.view(now), f"{name} applied", now)
 
@@ -187,6 +193,7 @@ class Conductor:
             return []
         self._take_facts(facts, now)
         self.demand.forget(name)
+        self.retiring.forget(name)
         self._keep_digests()
         return self.planner.withdraw(self.view(now), f"{name} removed", now)
 

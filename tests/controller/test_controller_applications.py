@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from controller_stories import World, cluster_of, profile_of, source_of, world_of
+from dataclasses import replace
+
+from controller_stories import LADDER, World, cluster_of, profile_of, source_of, world_of
 
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationRemoved
+from tidewise.core.profile import Profile
+from tidewise.core.repository import ApplicationSource
 
 FOUR = ("big-0", "big-1", "little-0", "little-1")
 
@@ -45,6 +49,42 @@ def test_new_files_under_known_names_are_served_while_they_are_measured() -> Non
     assert world.conductor.measures
     assert {one.application for one in world.plan.assignments} == {"pets"}
     assert world.conductor.publisher.snapshot.routes
+
+
+def renamed(source: ApplicationSource) -> ApplicationSource:
+    """The same application with a ladder of other names, and the versions of the old."""
+    toml, accuracy = source.toml, source.accuracy_json
+    for name in LADDER:
+        toml = toml.replace(f'"{name}"', f'"{name}-new"')
+        accuracy = accuracy.replace(f'"{name}"', f'"{name}-new"')
+    return ApplicationSource(toml, accuracy, {f"{name}-new": digest for name, digest in source.digests.items()})
+
+
+def test_an_application_replaced_by_one_with_other_variants_is_served_throughout() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    before = set(world.hosted().values())
+    world.apply(renamed(source_of("pets", stamp="2")))
+    for _ in range(16):  # the new ones are being measured
+        world.run(0.25)
+        assert len(world.conductor.publisher.snapshot.routes) == 4
+    assert set(world.hosted().values()) == before
+    known = profile_of("pets", stamp="2").entries.values()
+    world.profile = Profile().with_entries([replace(one, variant=f"{one.variant}-new") for one in known])
+    world.attach("big-0")
+    for _ in range(40):
+        world.run(0.25)
+        assert world.conductor.publisher.snapshot.routes
+    assert all(one.endswith("-new") for one in world.hosted().values()) and len(world.hosted()) == 4
+    assert [one.name for one in world.conductor.registry.applications["pets"].variants] == list(
+        renamed(source_of("pets")).digests
+    )
+
+
+def test_old_variants_that_cannot_answer_the_new_queries_end_at_once() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    other = renamed(source_of("pets", stamp="2"))
+    world.apply(replace(other, toml=other.toml.replace("shape = [4]", "shape = [5]")))
+    assert not world.plan.assignments
 
 
 def test_a_variant_that_does_not_fit_a_device_is_not_planned_there() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -102,3 +103,16 @@ def test_a_solve_ends_at_its_limit_whatever_the_solver_does() -> None:
         await solver.stop()
 
     tell(story)
+
+
+def test_a_child_whose_parent_is_killed_ends_without_a_word() -> None:
+    starts_and_dies = (
+        "import os, subprocess, sys\n"
+        "pipe = subprocess.PIPE\n"
+        "command = [sys.executable, '-m', 'tidewise.controller.solver_child']\n"
+        "subprocess.Popen(command, stdin=pipe, stdout=pipe)\n"
+        "os._exit(0)\n"
+    )
+    # The child holds the standard error of its parent: this returns when both are gone.
+    ended = subprocess.run([sys.executable, "-c", starts_and_dies], stderr=subprocess.PIPE, text=True, timeout=60)
+    assert ended.stderr == ""
