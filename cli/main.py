@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
 
 from tidewise import __version__
+from tidewise.cli.lifeline import follow_parent
 from tidewise.core.errors import InputError, TidewiseError
 
 COMMANDS = {
@@ -18,6 +20,7 @@ COMMANDS = {
     "doctor": "tidewise.cli.doctor",
     "down": "tidewise.cli.down",
     "plan": "tidewise.cli.plan",
+    "probe": "tidewise.cli.probe",
     "profile": "tidewise.cli.profile",
     "remove": "tidewise.cli.remove",
     "replay": "tidewise.cli.replay",
@@ -53,12 +56,14 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
+    follow_parent()
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its core logs in a form of its own what we raise or log anyway
     try:
         cli(prog_name="tidewise")
     except InputError as error:
         click.echo(f"tidewise: {error}", err=True)
         sys.exit(2)
-    except TidewiseError as error:
+    except (TidewiseError, OSError) as error:  # a folder that cannot be written, a disk that is full
         click.echo(f"tidewise: {error}", err=True)
         sys.exit(1)
 

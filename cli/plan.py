@@ -21,7 +21,7 @@ from tidewise.core.scenario import ScenarioCase
 from tidewise.core.table import Table
 
 
-@click.command()
+@click.command(name="plan")
 @click.argument("case_file", metavar="CASE.json", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON.")
 @click.option("--solver", type=click.Choice(METHODS), default="auto", show_default=True, help="How to solve.")
@@ -31,7 +31,7 @@ from tidewise.core.table import Table
 @click.option(
     "--against", metavar="CURRENT", type=click.Path(path_type=Path), help="Counts hosted now: show the swaps."
 )
-def plan(
+def command(
     case_file: Path,
     as_json: bool,
     solver: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import tomllib
 
 from tidewise.core.cluster import (
@@ -32,7 +34,8 @@ def parse_cluster(text: str, where: str) -> Cluster:
     table = Table(values, where, ConfigError)
     types = table.named_tables("device_types")
     cluster = Cluster(
-        device_types={name: _device_type(name, one) for name, one in types.items()} or default_cluster().device_types,
+        device_types={table.checked_name(name, "device type"): _device_type(name, one) for name, one in types.items()}
+        or default_cluster().device_types,
         ports=_ports(table.table("ports")),
         policies=_policies(table.table("policies")),
         planner=_planner(table.table("planner")),
@@ -74,6 +77,13 @@ def _ports(table: Table) -> Ports:
         }
     )
     table.done()
+    given = [key for key in ("http", "grpc", "metrics", "controller") if getattr(ports, key)]
+    for first, second in itertools.combinations(given, 2):
+        if getattr(ports, first) == getattr(ports, second):
+            raise ConfigError(
+                f"{table.where}: {first} and {second} are both {getattr(ports, first)}; change one, or use 0 for a free"
+                " port"
+            )
     return ports
 
 
@@ -119,3 +129,53 @@ def _limits(table: Table) -> Limits:
     )
     table.done()
     return limits
+
+
+def format_cluster(cluster: Cluster) -> str:
+    """The complete cluster as TOML, every default spelled out; ``parse_cluster`` reads it back to an equal noun."""
+    planner = cluster.planner
+    lines = [
+        "[ports]",
+        *(_line(key, getattr(cluster.ports, key)) for key in ("http", "grpc", "metrics", "controller")),
+        "",
+        "[policies]",
+        *(
+            _line(key, getattr(cluster.policies, key))
+            for key in ("allocation", "routing", "batching", "variant_choice")
+        ),
+        "",
+        "[planner]",
+        _line("period_s", planner.period),
+        _line("headroom", planner.headroom),
+        _line("sigma", planner.sigma),
+        _line("burst_ratio", planner.burst_ratio),
+        _line("burst_sigma", planner.burst_sigma),
+        _line("hold_off_s", planner.hold_off),
+        _line("solver", planner.solver),
+        _line("gap", planner.gap),
+        _line("solve_limit_s", planner.solve_limit),
+        "",
+        "[limits]",
+        _line("max_message_mb", cluster.limits.max_message / MIB),
+        _line("max_queue", cluster.limits.max_queue),
+    ]
+    for one in cluster.device_types.values():
+        lines += ["", f"[device_types.{_toml(one.name)}]", *_device_lines(one)]
+    return "\n".join(lines) + "\n"
+
+
+def _device_lines(one: DeviceType) -> list[str]:
+    lines = [_line("count", one.count), _line("threads", one.threads), _line("provider", one.provider)]
+    lines += [_line("slowdown", one.slowdown)] if one.provider == SLOWDOWN else []
+    lines += [_line("memory_mb", one.memory / 1e6)] if one.memory is not None else []
+    lines += [_line("profile", one.profile)] if one.profile is not None else []
+    return [*lines, _line("batch_sizes", list(one.batch_sizes))]
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key} = {_toml(value)}"
+
+
+def _toml(value: object) -> str:
+    """JSON as TOML reads it: the same, but for characters that JSON writes as halves or lets stand."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,6 +10,7 @@
         QueryError            a query: wrong tensor name, shape, type or byte count
       EngineError             a model could not be loaded or run
       PlanError               a plan that contradicts itself or the cluster
+      SolverError             a solver hung, crashed or refused; the last plan stays in force
       UnreachableError        another process did not answer
 
 Expected outcomes (late, dropped, refused, infeasible) are values, never errors.
@@ -54,6 +55,10 @@ class EngineError(TidewiseError):
 
 class PlanError(TidewiseError):
     """A plan contradicts itself or the cluster it is meant for."""
+
+
+class SolverError(TidewiseError):
+    """A solver hung, crashed or refused; the last plan stays in force."""
 
 
 class UnreachableError(TidewiseError):

@@ -28,17 +28,21 @@ def application_folders(repository: Path) -> list[Path]:
 def read_source(folder: Path) -> ApplicationSource:
     """The application in this folder as the text of its files. Raises RepositoryError naming a missing file."""
     file = folder / APPLICATION_FILE
-    try:
-        toml = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RepositoryError(f"{file} cannot be read: {error}") from error
+    toml = _read(file)
     accuracy = folder / ACCURACY_FILE
     application = parse_application(toml, str(file))
     return ApplicationSource(
         toml=toml,
-        accuracy_json=accuracy.read_text(encoding="utf-8") if accuracy.is_file() else "",
+        accuracy_json=_read(accuracy) if accuracy.is_file() else "",
         digests={one.name: digest(model_path(folder, one.model)) for one in application.variants},
     )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RepositoryError(f"{path} cannot be read: {error}") from error
 
 
 def read_repository(repository: Path) -> dict[str, tuple[Path, ApplicationSource, Application]]:

@@ -110,9 +110,18 @@ def parse_profile(text: str, where: str) -> Profile:
     table = Table(values, where, ProfileError)
     table.integer("schema_version", low=PROFILE_SCHEMA, high=PROFILE_SCHEMA)
     profile = Profile(host=table.text("host", ""), created=table.text("created", ""))
-    entries = [_entry(one) for one in table.tables("entries")]
+    entries = [(one.where, _entry(one)) for one in table.tables("entries")]
     table.done()
-    return profile.with_entries(entries)
+    seen: set[Key] = set()
+    for at, entry in entries:
+        if entry.key in seen:
+            application, variant, device_type = entry.key
+            raise ProfileError(
+                f"{at}: application {application!r}, variant {variant!r}, device type {device_type!r} stands twice;"
+                " remove one"
+            )
+        seen.add(entry.key)
+    return profile.with_entries(entry for _, entry in entries)
 
 
 def _entry(table: Table) -> VariantProfile:
@@ -124,7 +133,7 @@ def _entry(table: Table) -> VariantProfile:
         memory=round(table.number("memory_mb", 0.0) * 1e6),
         load=table.number("load_ms", 0.0) / 1e3,
         batches=tuple(_batch(one) for one in table.tables("batches")),
-        notes=tuple(map(str, table.take("notes") or ())),
+        notes=table.texts("notes"),
     )
     table.done()
     sizes = [one.size for one in entry.batches]

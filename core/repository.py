@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from tidewise.core.errors import RepositoryError
 from tidewise.core.table import Table
 
 ACCURACY_SCHEMA = 1
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def parse_application(text: str, where: str) -> Application:
         raise RepositoryError(f"{where} is not valid TOML: {error}") from error
     table = Table(values, where, RepositoryError)
     application = Application(
-        name=_name(table, "name"),
+        name=table.name("name"),
         description=table.text("description", ""),
         slo=table.number("slo_ms", low=0.001) / 1e3,
         weight=table.number("weight", 1.0, low=1e-9),
@@ -78,22 +76,15 @@ def parse_application(text: str, where: str) -> Application:
     return application
 
 
-def _name(table: Table, key: str) -> str:
-    name = table.text(key)
-    if not _NAME.fullmatch(name):
-        raise RepositoryError(
-            f"{table.where}: {key} {name!r} must start with a letter or digit and hold only letters, digits, . _ -"
-            " (63 at most)"
-        )
-    return name
-
-
 def _tensors(table: Table, key: str) -> tuple[TensorSpec, ...]:
     found = []
     for one in table.tables(key):
         name = one.text("name")
         datatype = one.text("datatype", choices=tuple(DATATYPES))
-        found.append(TensorSpec(name, datatype, one.integers("shape", low=-1)))
+        shape = one.integers("shape", low=-1)
+        if 0 in shape:
+            raise RepositoryError(f"{one.where}: shape {list(shape)} has an axis of length 0; use -1 for a free axis")
+        found.append(TensorSpec(name, datatype, shape))
         one.done()
     if not found:
         raise RepositoryError(f"{table.where}: at least one [[{key}]] is needed")
@@ -119,7 +110,7 @@ def _test_data(table: Table) -> TestData | None:
 def _variants(table: Table) -> tuple[Variant, ...]:
     found = []
     for one in table.tables("variants"):
-        name = _name(one, "name")
+        name = one.name("name")
         found.append(
             Variant(
                 name=name,
@@ -134,7 +125,18 @@ def _variants(table: Table) -> tuple[Variant, ...]:
         raise RepositoryError(f"{table.where}: at least one [[variants]] is needed")
     _refuse_repeats(table.where, "variants", [variant.name for variant in found])
     _refuse_repeats(table.where, "variants", [str(variant.version) for variant in found])
+    _refuse_ambiguity(table.where, found)
     return tuple(sorted(found, key=lambda variant: variant.version))
+
+
+def _refuse_ambiguity(where: str, variants: list[Variant]) -> None:
+    """A client pins a variant by name or by version, so no name may be another's version."""
+    versions = {str(one.version): one.name for one in variants}
+    for one in variants:
+        if versions.get(one.name, one.name) != one.name:
+            raise RepositoryError(
+                f"{where}: variant {one.name!r} is named like the version of variant {versions[one.name]!r}; rename it"
+            )
 
 
 def _refuse_repeats(where: str, key: str, names: list[str]) -> None:

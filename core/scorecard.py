@@ -39,7 +39,7 @@ class Scorecard:
 def violation_ratio(outcomes: Mapping[str, int]) -> float:
     """(late + dropped + refused + failed) / all arrivals; 0 when nothing arrived."""
     arrivals = sum(outcomes.values())
-    return 1 - outcomes.get(Outcome.ON_TIME, 0) / arrivals if arrivals else 0.0
+    return (arrivals - outcomes.get(Outcome.ON_TIME, 0)) / arrivals if arrivals else 0.0
 
 
 def effective_accuracy(records: Iterable[QueryRecord], best: Mapping[str, float]) -> float | None:
@@ -96,7 +96,8 @@ def quantile(ascending: Sequence[float], share: float) -> float | None:
     """The smallest value with at least this share of the values at or below it; None of nothing."""
     if not ascending:
         return None
-    return ascending[max(0, math.ceil(share * len(ascending)) - 1)]
+    reached = math.ceil(share * len(ascending) - 1e-9)  # .55 of 100 is 55.00000000000001
+    return ascending[max(0, reached - 1)]
 
 
 def _on_time(records: Iterable[QueryRecord]) -> Iterable[QueryRecord]:

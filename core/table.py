@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from tidewise.core.errors import InputError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Table:
@@ -32,8 +36,8 @@ class Table:
         value = self._or_default(key, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise self.error(f"{self.where}: {key} must be a number {_between(low, high)}, not {value!r}")
-        if value in (float("inf"), float("-inf")):
-            raise self.error(f"{self.where}: {key} must be finite, not {value!r}")
+        if abs(value) > sys.float_info.max:
+            raise self.error(f"{self.where}: {key} must be finite, not {value!r:.20}")
         return float(value)
 
     def integer(self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**53) -> int:
@@ -52,6 +56,26 @@ class Table:
             raise self.error(f"{self.where}: {key} must be one of {', '.join(choices)}, not {value!r}")
         return value
 
+    def name(self, key: str) -> str:
+        """A name that can stand in paths, labels and gRPC metadata."""
+        return self.checked_name(self.text(key), key)
+
+    def checked_name(self, name: str, what: str) -> str:
+        """The name, if it is one; ``what`` says whose it is in the error text."""
+        if not _NAME.fullmatch(name):
+            raise self.error(
+                f"{self.where}: {what} {name!r} must start with a letter or digit and hold only letters, digits, . _ -"
+                " (63 at most)"
+            )
+        return name
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of strings, empty if absent."""
+        value = self.take(key)
+        if value is not None and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+            raise self.error(f"{self.where}: {key} must be a list of texts, not {value!r}")
+        return tuple(value or ())
+
     def integers(self, key: str, default: tuple[int, ...] | None = None, *, low: int = 0) -> tuple[int, ...]:
         """A list of whole numbers, each at least ``low``."""
         value = self._or_default(key, default)
@@ -66,7 +90,8 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """The list of tables under the key, empty if absent."""
-        value = self.take(key) or []
+        value = self.take(key)
+        value = [] if value is None else value
         if not isinstance(value, list):
             raise self.error(f"{self.where}: {key} must be a list of tables ([[{key}]])")
         return [Table(one, f"{self.where} {key}[{i}]", self.error) for i, one in enumerate(value)]

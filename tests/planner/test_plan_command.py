@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from test_case_file import GOOD, changed
 
-from tidewise.cli.plan import plan
+from tidewise.cli.plan import command as plan
 
 
 def run(tmp_path: Path, text: str, *options: str) -> tuple[int, str]:

@@ -1,0 +1,130 @@
+"""`tidewise demo`: a cluster here, real images, demand that rises past what the most accurate variants carry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+
+from tidewise.cli.demo_case import demo_case, demo_trace
+from tidewise.cli.demo_run import Show, play, say
+from tidewise.cli.demo_scale import Scale, scale
+from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
+from tidewise.cli.profiles import local_profile
+from tidewise.core.cluster import Cluster
+from tidewise.core.errors import InputError
+from tidewise.core.files import read_repository
+from tidewise.traces.runs import read_run
+from tidewise.traces.samples import load_samples
+
+PERIOD = 10.0  # seconds between plans: a demonstration shows several
+RIVALS = ("ilp", "clipper-ha", "clipper-ht")
+
+
+@click.command(name="demo")
+@click.option("--seconds", type=click.IntRange(5, 3600), default=90, show_default=True, help="Length of the trace.")
+@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Allocation policy; repeat to compare.")
+@click.option("--compare", is_flag=True, help=f"The same trace under each of {', '.join(RIVALS)}.")
+@click.option("--peak-qps", type=click.FloatRange(min=1), help="Peak demand, instead of one scaled to the cluster.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same trace.")
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("runs/demo"), show_default=True)
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the scorecard here.")
+@cluster_option
+@repository_option
+@state_option
+def command(
+    seconds: int,
+    policies: tuple[str, ...],
+    compare: bool,
+    peak_qps: float | None,
+    seed: int,
+    out: Path,
+    json_file: Path | None,
+    cluster_file: Path | None,
+    repository: Path,
+    state: Path,
+) -> None:
+    """Replay a Twitter-like trace against a cluster on this machine and show what happened to every query.
+
+    The peak is about twice what the most accurate variants can carry and within what the cheapest can. Runs are kept
+    below --out: scorecard, plan history, report.html, report.png.
+    """
+    cluster = read_cluster(cluster_file)
+    if cluster_file is None:
+        cluster = replace(cluster, planner=replace(cluster.planner, period=PERIOD))
+    names = policies or (RIVALS if compare else (cluster.policies.allocation,))
+    shows = _shows(cluster, names, repository, state, seconds, peak_qps, seed, out)
+    for show in shows:
+        play(show)
+    _tell([show.folder for show in shows], json_file)
+
+
+def _shows(
+    cluster: Cluster,
+    policies: Sequence[str],
+    repository: Path,
+    state: Path,
+    seconds: int,
+    peak: float | None,
+    seed: int,
+    out: Path,
+) -> list[Show]:
+    """One run for each policy, all of the same trace."""
+    clusters = [under(cluster, policy) for policy in policies]
+    profile_file, profile = local_profile(cluster, repository, state)
+    applications = {name: one for name, (_, _, one) in read_repository(repository).items()}
+    mix = dict.fromkeys(applications, 1 / len(applications))
+    found = scale(demo_case(applications, cluster, profile), mix)
+    asked = peak or found.peak
+    if asked <= 0:
+        raise InputError("no device of the cluster can answer these applications in time; try: tidewise check")
+    say(_scale_line(found, asked))
+    trace = demo_trace(applications, mix, seconds, asked, np.random.default_rng(seed))
+    samples = load_samples(repository, np.random.default_rng(seed))
+    return [
+        Show(
+            cluster=one,
+            repository=repository,
+            state=state / "demo",
+            profile=profile_file,
+            trace=trace,
+            samples=samples,
+            folder=out if len(policies) == 1 else out / one.policies.allocation,
+            notes=(_scale_line(found, asked),),
+        )
+        for one in clusters
+    ]
+
+
+def _scale_line(found: Scale, peak: float) -> str:
+    return (
+        f"peak {peak:.0f} queries/s: {peak / found.top:.2f} times what the most accurate variants carry"
+        f" ({found.top:.0f}), {peak / found.cheapest:.0%} of what the cheapest can ({found.cheapest:.0f})"
+    )
+
+
+def _tell(folders: Sequence[Path], json_file: Path | None) -> None:
+    """Reports, the words for a person, and the file for a script."""
+    from tidewise.cli.replaying import scorecard_lines
+    from tidewise.cli.report import write_report  # plotting is slow to import
+    from tidewise.dashboard.card import card_of, card_values
+
+    runs = [read_run(folder) for folder in folders]
+    cards = [card_of(run) for run in runs]
+    for folder, run, card in zip(folders, runs, cards, strict=True):
+        click.echo("\n".join([f"policy {run.policy}", *(f"  {line}" for line in scorecard_lines(card))]))
+        click.echo(write_report([run], folder / "report.html", folder / "report.png"))
+        click.echo(f"report: {folder / 'report.html'}")
+    if len(runs) > 1:
+        page = folders[0].parent / "comparison.html"
+        click.echo(write_report(runs, page, page.with_suffix(".png")))
+        click.echo(f"comparison: {page}")
+    if json_file is not None:
+        values = [card_values(run, card) for run, card in zip(runs, cards, strict=True)]
+        whole = values[0] if len(values) == 1 else {"runs": values}
+        json_file.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

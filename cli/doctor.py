@@ -1,0 +1,101 @@
+"""`tidewise doctor`: what this machine can do, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import click
+
+from tidewise import __version__
+from tidewise.cli.options import STARTER_MODELS, json_option
+from tidewise.core.errors import TidewiseError
+from tidewise.core.files import read_repository
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: ``state`` is ok, missing (a fallback is used) or broken (something will not work)."""
+
+    what: str
+    state: str
+    text: str
+
+
+@click.command(name="doctor")
+@json_option
+@click.option("--brief", is_flag=True, help="Only what is not as it should be, and one closing line.")
+def command(as_json: bool, brief: bool) -> None:
+    """Say what is installed, what is missing and how to get it. Exit 1 if something is broken."""
+    findings = list(examine())
+    broken = any(one.state == "broken" for one in findings)
+    if as_json:
+        click.echo(json.dumps({"ok": not broken, "findings": [asdict(one) for one in findings]}, indent=1))
+    else:
+        _tell(findings, brief)
+    sys.exit(1 if broken else 0)
+
+
+def _tell(findings: list[Finding], brief: bool) -> None:
+    for one in findings:
+        if not brief or one.state != "ok":
+            click.echo(f"{one.state:8}{one.what}: {one.text}")
+    if brief:
+        broken = [one.what for one in findings if one.state == "broken"]
+        engine = next(one.text for one in findings if one.what == "engine")
+        click.echo(f"tidewise {__version__}: " + (f"broken: {', '.join(broken)}" if broken else f"ready, {engine}"))
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding on this machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield Finding(
+        "machine", "ok", f"{platform.system()} {platform.machine()}, {cores} cores, Python {sys.version.split()[0]}"
+    )
+    yield from _packages()
+    yield _extension("engine", "_engine", "C++ engine", "Python engine (same answers, more overhead a batch)")
+    yield _extension("planner", "_planner", "C++ planner", "HiGHS (same plans, more CPU a solve)")
+    yield _models()
+
+
+def _packages() -> Iterator[Finding]:
+    for name in ("grpc", "google.protobuf", "highspy", "numpy", "onnxruntime", "pandas", "pulp"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            yield Finding(name, "broken", f"cannot be imported ({error}); install again: pip install -e .")
+        else:
+            yield Finding(name, "ok", str(getattr(module, "__version__", "present")))
+
+
+def _extension(what: str, module: str, here: str, instead: str) -> Finding:
+    name = f"tidewise.native.{module}"
+    if importlib.util.find_spec(name) is None:
+        compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+        how = (
+            "install again: pip install -e ."
+            if compiler
+            else "install a C++ compiler (Debian: g++), then again: pip install -e ."
+        )
+        return Finding(what, "missing", f"{instead}; for the {here}, {how}")
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        return Finding(what, "broken", f"{here} is built but does not load: {error}; build again: pip install -e .")
+    return Finding(what, "ok", here)
+
+
+def _models() -> Finding:
+    try:
+        found = read_repository(STARTER_MODELS)
+    except TidewiseError as error:
+        return Finding("models", "broken", str(error))
+    sizes = ", ".join(f"{name} ({len(application.variants)} variants)" for name, (_, _, application) in found.items())
+    return Finding("models", "ok", sizes)

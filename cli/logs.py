@@ -1,0 +1,38 @@
+"""JSON lines on standard error, one object a line: what every Tidewise process logs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record: time, level, part, event, and whatever was given as ``extra``."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__()
+        self.part = part
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line."""
+        values = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "part": self.part,
+            "event": record.getMessage(),
+        }
+        values |= {key: value for key, value in vars(record).items() if key not in _OWN}
+        if record.exc_info:
+            values["error"] = self.formatException(record.exc_info)
+        return json.dumps(values, default=str)
+
+
+def start_logging(part: str, *, verbose: bool = False) -> None:
+    """Send every record of the process to standard error as JSON lines; ``part`` says which process speaks."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(part))
+    logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.INFO, force=True)

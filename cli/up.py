@@ -1,0 +1,90 @@
+"""`tidewise up`: a whole cluster on this machine, supervised until Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from tidewise.cli.down import running_pid
+from tidewise.cli.lifeline import PARENT
+from tidewise.cli.local import LocalCluster, running, wait_until_ready
+from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
+from tidewise.cli.profiles import local_profile
+from tidewise.core.errors import InputError, TidewiseError
+
+TEND_SECONDS = 0.2
+
+
+@click.command(name="up")
+@cluster_option
+@repository_option
+@state_option
+@click.option("--policy", metavar="NAME", help="Allocation policy, instead of the cluster file's.")
+@click.option("--detach", is_flag=True, help="Return once the cluster is ready; `tidewise down` stops it.")
+def command(cluster_file: Path | None, repository: Path, state: Path, policy: str | None, detach: bool) -> None:
+    """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
+    cluster = under(read_cluster(cluster_file), policy)
+    pid = running_pid(state)
+    if pid is not None:
+        raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
+    if detach:
+        _start_detached(state)
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    profile, _ = local_profile(cluster, repository, state)
+    with running(cluster, repository, state, profile, _say) as local:
+        try:
+            _serve(local)
+        except KeyboardInterrupt:
+            _say("stopping")
+
+
+def _serve(local: LocalCluster) -> None:
+    status = wait_until_ready(local)
+    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
+    _say(
+        f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
+        f" Prometheus metrics: {exported}"
+    )
+    while True:
+        local.children.tend()
+        time.sleep(TEND_SECONDS)
+
+
+def _start_detached(state: Path) -> None:
+    """Run the same command without --detach in a session of its own, and wait until it says it is ready."""
+    words = [word for word in sys.argv[1:] if word != "--detach"]
+    state.mkdir(parents=True, exist_ok=True)
+    log = state / "up.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tidewise.cli.main", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            env={key: value for key, value in os.environ.items() if key != PARENT},
+        )
+    while process.poll() is None:
+        for line in log.read_text(errors="replace").splitlines():
+            if line.startswith("ready: "):
+                click.echo(line)
+                return
+        time.sleep(TEND_SECONDS)
+    raise TidewiseError(f"the cluster did not come up:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+def _interrupt(signum: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    click.echo(text)
+    sys.stdout.flush()

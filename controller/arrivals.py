@@ -1,0 +1,58 @@
+"""Arrivals of one application over the last seconds, summed over all routers, in bins of a quarter of a second."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+BIN = 0.25
+MEMORY = 32.0  # seconds kept: the longest window, and what late reports need
+
+
+@dataclass(slots=True)
+class Arrivals:
+    """Counts by bin. A report covering several bins is spread evenly over them."""
+
+    _counts: deque[float] = field(default_factory=lambda: deque(maxlen=round(MEMORY / BIN)))
+    _newest: int = 0
+    _until: float = -math.inf
+
+    def add(self, count: float, start: float, end: float) -> None:
+        """Count arrivals that came evenly between two times. What lies before the memory is forgotten."""
+        if not math.isfinite(count) or count <= 0:
+            return
+        length = max(end - start, 1e-9)
+        self._advance(_bin(end))
+        self._until = max(self._until, end)
+        for index in range(max(_bin(start), self._newest - len(self._counts) + 1), self._newest + 1):
+            overlap = min(end, (index + 1) * BIN) - max(start, index * BIN)
+            if overlap > 0:
+                self._counts[index - self._newest - 1] += count * min(1.0, overlap / length)
+
+    def rate(self, end: float, window: float) -> float:
+        """Queries per second in (end - window, end]; reading changes nothing."""
+        first, last = _bin(end - window), _bin(end)
+        total = 0.0
+        for index in range(max(first, self._newest - len(self._counts) + 1), min(last, self._newest) + 1):
+            start = index * BIN
+            known = min(start + BIN, self._until)  # the newest bin is still filling
+            inside = min(end, known) - max(end - window, start)
+            if inside > 0:
+                total += self._counts[index - self._newest - 1] * inside / (known - start)
+        return max(0.0, total / window)
+
+    def _advance(self, index: int) -> None:
+        if not self._counts:
+            self._newest = index
+            self._counts.append(0.0)
+        # A long silence empties the memory; no need to append more zeros than it holds.
+        for _ in range(min(index - self._newest, self._counts.maxlen or 0)):
+            self._counts.append(0.0)
+        self._newest = max(self._newest, index)
+        while len(self._counts) < (self._counts.maxlen or 0):
+            self._counts.appendleft(0.0)
+
+
+def _bin(time: float) -> int:
+    return math.floor(time / BIN)

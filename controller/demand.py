@@ -1,0 +1,84 @@
+"""The demand estimate: tallies of all routers in, queries per second of each application out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tidewise.controller.arrivals import Arrivals
+from tidewise.controller.dispersion import Dispersion, combined
+from tidewise.core.demand import NO_DEMAND, WINDOWS, Estimate
+from tidewise.core.routes import Tally
+
+MEAN_AGE = 5.0  # seconds: time constant of the level
+LATE = 1.0  # seconds a router's report may be overdue before its silence counts as no arrivals
+LONGEST_TALLY = 30.0  # seconds; what a router says of longer ago is no estimate of now
+
+
+@dataclass(slots=True)
+class _Router:
+    until: float
+    dispersions: dict[str, Dispersion] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DemandEstimator:
+    """Windows of rates, an exponentially weighted level and the index of dispersion, for every application.
+
+    Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0.
+    """
+
+    _arrivals: dict[str, Arrivals] = field(default_factory=dict)
+    _levels: dict[str, float] = field(default_factory=dict)
+    _routers: dict[int, _Router] = field(default_factory=dict)
+    _levelled: float | None = None
+
+    def add(self, router: int, tallies: Iterable[Tally], now: float) -> None:
+        """One router's tallies since its report before."""
+        state = self._routers.setdefault(router, _Router(now))
+        state.until = max(state.until, now)
+        for one in tallies:
+            seconds = min(one.seconds, LONGEST_TALLY)
+            if not seconds > 0:
+                continue
+            self._arrivals.setdefault(one.application, Arrivals()).add(one.arrivals, now - seconds, now)
+            state.dispersions.setdefault(one.application, Dispersion()).add(one.arrivals, seconds)
+
+    def lost(self, router: int) -> None:
+        """A router left; what it counted stays in the windows until it is old."""
+        self._routers.pop(router, None)
+
+    def forget(self, application: str) -> None:
+        """An application was removed."""
+        self._arrivals.pop(application, None)
+        self._levels.pop(application, None)
+        for state in self._routers.values():
+            state.dispersions.pop(application, None)
+
+    def tick(self, now: float) -> None:
+        """Let the levels follow the rate since the last tick."""
+        end = self._known_until(now)
+        seconds = end - self._levelled if self._levelled is not None else 0.0
+        self._levelled = end if self._levelled is None else max(end, self._levelled)
+        if seconds <= 0:
+            return
+        for name, arrivals in self._arrivals.items():
+            here = arrivals.rate(end, min(seconds, WINDOWS[-1]))
+            before = self._levels.get(name, here)
+            self._levels[name] = before + (1 - math.exp(-seconds / MEAN_AGE)) * (here - before)
+
+    def estimate(self, application: str, now: float) -> Estimate:
+        """What is known of this application; zeros if nothing. Reading changes nothing."""
+        arrivals = self._arrivals.get(application)
+        if arrivals is None:
+            return NO_DEMAND
+        end = self._known_until(now)
+        rates = {window: arrivals.rate(end, window) for window in WINDOWS}
+        parts = [one.dispersions[application] for one in self._routers.values() if application in one.dispersions]
+        level = self._levels.get(application, 0.0) if rates[WINDOWS[-1]] > 0 else 0.0
+        return Estimate(level, rates, combined(parts))
+
+    def _known_until(self, now: float) -> float:
+        """The time up to which every router has reported, but never longer ago than ``LATE``."""
+        return max(now - LATE, min((one.until for one in self._routers.values()), default=now))

@@ -1,0 +1,177 @@
+"""The planner: a machine that decides when to plan, what to ask the solver, and whether its answer is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tidewise.controller.answer import Kept, Stale, judge, unserved, without_missing
+from tidewise.controller.greedy import greedy
+from tidewise.controller.policies import AllocationPolicy
+from tidewise.controller.question import Question, View, ask
+from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload
+from tidewise.core.case import Case
+from tidewise.core.cluster import PlannerSettings
+from tidewise.core.plan import EMPTY_PLAN, Plan
+from tidewise.core.solution import Solution
+
+SETTLE = 0.5  # seconds without a newly attached device before a plan is made for those that came
+OVERLOAD_EVERY = 1 / 3  # of the period: an overloaded cluster stays overloaded, and planning again does not help it
+URGENT = (Cause.START, Cause.APPLICATION, Cause.DEVICES, Cause.REFUSAL, Cause.PROFILE)
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Ask the solver; the answer comes back as ``solved`` or ``failed`` with this ticket."""
+
+    ticket: int
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Tell everyone of this plan."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The plan in force stays; ``failure`` says whether something went wrong."""
+
+    reason: str
+    failure: bool = False
+
+
+Action = Solve | Publish | Keep
+
+
+@dataclass(slots=True)
+class Planner:
+    """At most one solve is in flight; triggers that come meanwhile wait for it, and for the hold-off after it.
+
+    ``plan`` is the plan in force (its demand and what it serves are those of the last look), ``floor`` the newest
+    version anyone has seen: published versions are above both.
+    """
+
+    settings: PlannerSettings
+    policy: AllocationPolicy
+    plan: Plan = EMPTY_PLAN
+    floor: int = 0
+    _pending: dict[Cause, Trigger] = field(default_factory=dict)
+    _settled_at: float = 0.0
+    _asked: Question | None = None
+    _ticket: int = 0
+    _earliest: float = float("-inf")
+    _considered_at: float | None = None
+    _considered: Mapping[str, float] = field(default_factory=dict)
+    _overload_at: float = float("-inf")
+    _failures: int = 0
+    _saw_demand: bool = False
+
+    def note(self, trigger: Trigger, now: float, settle: bool = False) -> None:
+        """Something happened that a plan must answer; with ``settle`` more of it may follow at once."""
+        if settle:
+            self._settled_at = now + SETTLE
+        self._pending[trigger.cause] = trigger
+
+    def tick(self, view: View, now: float) -> list[Action]:
+        """Time passed: plan if there is a reason to."""
+        if self._asked is not None or now < max(self._earliest, self._settled_at) or not view.devices:
+            return []
+        trigger = self._due(view, now)
+        return [] if trigger is None else self._ask(trigger, view, now)
+
+    def solved(self, ticket: int, solution: Solution, view: View, now: float) -> list[Action]:
+        """The solver answered."""
+        question = self._take(ticket, solution.wall, now)
+        if question is None:
+            return []
+        verdict = judge(question, solution, self.plan, view)
+        if isinstance(verdict, Stale):
+            self._again(question)
+            return [Keep(verdict.reason)]
+        if not isinstance(verdict, Plan | Kept):
+            return self._fail(question, verdict.reason, view, now)
+        self._failures = 0
+        if isinstance(verdict, Kept):
+            self.plan = verdict.plan
+            return [Keep(verdict.reason)]
+        return [self._adopt(verdict)]
+
+    def failed(self, ticket: int, reason: str, view: View, now: float) -> list[Action]:
+        """The solver hung, crashed or refused."""
+        question = self._take(ticket, self.settings.solve_limit, now)
+        return [] if question is None else self._fail(question, reason, view, now)
+
+    def withdraw(self, view: View, detail: str, now: float) -> list[Action]:
+        """An application was removed or replaced: what the plan in force says of variants that are gone is void."""
+        self.note(Trigger(Cause.APPLICATION, detail), now)
+        left = without_missing(self.plan, view.applications)
+        if left == self.plan.assignments:
+            return []
+        return [self._adopt(replace(self.plan, assignments=left, trigger=str(Trigger(Cause.APPLICATION, detail))))]
+
+    def _due(self, view: View, now: float) -> Trigger | None:
+        for cause in URGENT:
+            if cause in self._pending:
+                return self._pending[cause]
+        self._saw_demand = self._saw_demand or view.expecting
+        if self._considered_at is None:
+            return Trigger(Cause.START)
+        period = now >= self._considered_at + self.settings.period
+        if self.policy.static:
+            first = not self._saw_demand and any(one.level > 0 for one in view.estimates.values())
+            self._saw_demand = self._saw_demand or (first and period)
+            return Trigger(Cause.PERIOD, "first demand seen") if first and period else None
+        return self._sudden(view, now) or (Trigger(Cause.PERIOD) if period else None)
+
+    def _sudden(self, view: View, now: float) -> Trigger | None:
+        found = burst(view.estimates, self._considered, self.settings)
+        if found is None and now >= self._overload_at + self.settings.period * OVERLOAD_EVERY:
+            found = overload(view.devices, {one.worker: one.application for one in self.plan.assignments})
+            self._overload_at = now if found is not None else self._overload_at
+        return found
+
+    def _ask(self, trigger: Trigger, view: View, now: float) -> list[Action]:
+        self._ticket += 1
+        question = ask(self._ticket, trigger, view, self.plan, self.policy, self.settings)
+        behind = self.plan.version < self.floor  # somebody follows a plan that is not ours
+        question = replace(question, asked=now, forced=behind or Cause.REFUSAL in self._pending)
+        self._pending.clear()
+        self._asked, self._considered_at = question, now
+        self._considered = {name: one.planned for name, one in question.demand.items()}
+        self._earliest = now + hold_off(self.settings, 0.0)
+        return [Solve(question.ticket, question.solve)]
+
+    def _take(self, ticket: int, seconds: float, now: float) -> Question | None:
+        """The question this ticket answers, None if it was answered before."""
+        question = self._asked
+        if question is None or question.ticket != ticket:
+            return None
+        self._asked = None
+        self._earliest = max(
+            self._earliest, question.asked + hold_off(self.settings, min(seconds, now - question.asked))
+        )
+        return question
+
+    def _fail(self, question: Question, reason: str, view: View, now: float) -> list[Action]:
+        """Keep the last good plan. Where it leaves an application unserved, a plan that needs no solver stands in."""
+        self._failures += 1
+        self._again(question)
+        self._earliest = now + min(self.settings.period, hold_off(self.settings, 0.0) * 2**self._failures)
+        keep = Keep(reason, failure=True)
+        if not unserved(question, self.plan, view):
+            return [keep]
+        stand_in = judge(question, greedy(question.solve), self.plan, view)
+        return [keep, self._adopt(stand_in)] if isinstance(stand_in, Plan) else [keep]
+
+    def _again(self, question: Question) -> None:
+        """What was not answered is still to be answered."""
+        if question.trigger.cause in URGENT:
+            self._pending.setdefault(question.trigger.cause, question.trigger)
+
+    def _adopt(self, plan: Plan) -> Publish:
+        self.plan = replace(plan, version=max(self.floor, self.plan.version) + 1)
+        self.floor = self.plan.version
+        return Publish(self.plan)

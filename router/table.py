@@ -1,0 +1,195 @@
+"""What a router makes of a snapshot and of the workers it can reach: a pure function, swapped by reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from heapq import heappop, heappush
+
+from tidewise.core.application import Application
+from tidewise.core.errors import PlanError
+from tidewise.core.routes import Route, RoutingSnapshot
+
+SLOTS = 1024  # of a cycle: shares are exact to 1/1024
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A route as the choice sees it.
+
+    ``share`` is its fraction of the view's queries; ``cost`` the seconds one query takes it, were it to have its share
+    of the view's capacity; ``service`` the seconds one query takes it at the best rate it can be counted on for, 0 if
+    that is unknown.
+    """
+
+    route: Route
+    share: float
+    cost: float
+    service: float
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The lanes among which a query may choose, and a smooth cycle of indexes into them by share."""
+
+    lanes: tuple[Lane, ...] = ()
+    cycle: tuple[int, ...] = ()
+
+
+EMPTY_VIEW = View()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One application: all its lanes, those of each variant by name, and what a model_version may say.
+
+    ``worth`` is each measured variant's accuracy over the best one's, by name.
+    """
+
+    application: Application
+    everywhere: View
+    pinned: Mapping[str, View]
+    names: Mapping[str, str]  # variant name by version number or name
+    worth: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingTable:
+    """Everything a query needs to find its worker."""
+
+    revision: int = 0
+    plan_version: int = 0
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    max_message: int = 64 * 1024 * 1024
+    routing: str = "least-backlog"
+
+    def serves(self, application: str, version: str = "") -> bool:
+        """Whether a query of this application (pinned to this version, if one is given) finds a worker now."""
+        entry = self.entries.get(application)
+        if entry is None:
+            return False
+        if not version:
+            return bool(entry.everywhere.lanes)
+        return bool(entry.pinned.get(entry.names.get(version, ""), EMPTY_VIEW).lanes)
+
+
+def build(snapshot: RoutingSnapshot, out: Collection[str] = frozenset()) -> RoutingTable:
+    """The table of a snapshot without the workers at the addresses in ``out``; shares are renormalised.
+
+    Raises PlanError naming the first contradiction in the snapshot.
+    """
+    check(snapshot)
+    routes: dict[str, list[Route]] = {name: [] for name in snapshot.applications}
+    for route in snapshot.routes:
+        if route.address not in out:
+            routes[route.application].append(route)
+    return RoutingTable(
+        revision=snapshot.revision,
+        plan_version=snapshot.plan_version,
+        entries={name: _entry(one, routes[name]) for name, one in snapshot.applications.items()},
+        max_message=snapshot.max_message,
+        routing=snapshot.routing,
+    )
+
+
+def check(snapshot: RoutingSnapshot) -> None:
+    """Raises PlanError if a route names what the snapshot does not hold, repeats another, or has an unusable share."""
+    seen: set[tuple[str, str]] = set()
+    for route in snapshot.routes:
+        where = f"routing snapshot {snapshot.revision}, worker {route.worker!r}"
+        application = snapshot.applications.get(route.application)
+        if application is None:
+            raise PlanError(f"{where}: application {route.application!r} is not in its catalogue")
+        for name in route.variants:
+            if application.variant(name) is None:
+                raise PlanError(f"{where}: application {route.application!r} has no variant {name!r}")
+        if not (math.isfinite(route.share) and route.share >= 0):
+            raise PlanError(f"{where}: share {route.share} is not a fraction")
+        if (route.worker, route.application) in seen:
+            raise PlanError(f"{where}: routed twice for application {route.application!r}")
+        seen.add((route.worker, route.application))
+    if snapshot.max_message <= 0:
+        raise PlanError(f"routing snapshot {snapshot.revision}: a message limit of {snapshot.max_message} bytes")
+
+
+def view_of(routes: Iterable[Route]) -> View:
+    """The view over these routes; equal shares if none has any."""
+    found = tuple(routes)
+    total = math.fsum(route.share for route in found)
+    shares = tuple(route.share / total if total > 0 else 1 / len(found) for route in found)
+    whole = math.fsum(_rate(route) for route in found) or 1.0
+    lanes = tuple(_lane(route, share, whole) for route, share in zip(found, shares, strict=True))
+    return View(lanes, smooth_cycle(shares))
+
+
+def without(view: View, worker: str) -> View:
+    """The view less one worker."""
+    return view_of(lane.route for lane in view.lanes if lane.route.worker != worker)
+
+
+@lru_cache(maxsize=512)
+def smooth_cycle(shares: tuple[float, ...], slots: int = SLOTS) -> tuple[int, ...]:
+    """Indexes of ``shares`` (which sum to 1), each as often as its share of the slots, spread evenly.
+
+    Index i has count c_i, the largest-remainder rounding of share_i * slots. Its k-th turn may come once
+    k * slots / c_i slots are over and is due when (k + 1) * slots / c_i are; the earliest due goes first. Then no
+    index is ever a whole turn ahead of or behind its part (Baruah, Cohen, Plaxton and Varvel, 1996: proportionate
+    progress).
+    """
+    turns = sorted(
+        (turn * slots // count, -(-(turn + 1) * slots // count), index)
+        for index, count in enumerate(_counts(shares, slots))
+        for turn in range(count)
+    )
+    cycle: list[int] = []
+    waiting: list[tuple[int, int]] = []  # due, index
+    position = 0
+    while len(cycle) < len(turns):
+        while position < len(turns) and turns[position][0] <= len(cycle):
+            heappush(waiting, turns[position][1:])
+            position += 1
+        cycle.append(heappop(waiting)[1])
+    return tuple(cycle)
+
+
+def _counts(shares: Sequence[float], slots: int) -> list[int]:
+    counts = [math.floor(share * slots) for share in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda index: counts[index] - shares[index] * slots)
+    for index in by_remainder[: slots - sum(counts)]:
+        counts[index] += 1
+    return counts
+
+
+def _rate(route: Route) -> float:
+    # The fastest variant alone, one query at a time, is a floor under what the worker can do.
+    alone = 1 / route.fastest if route.fastest > 0 else 0.0
+    return max(route.capacity, alone)
+
+
+def _lane(route: Route, share: float, whole: float) -> Lane:
+    rate = _rate(route)
+    return Lane(
+        route=route,
+        share=share,
+        cost=1 / (share * whole) if share > 0 else math.inf,
+        service=1 / rate if rate > 0 else 0.0,
+    )
+
+
+def _entry(application: Application, routes: Sequence[Route]) -> Entry:
+    names = {one.name: one.name for one in application.variants}
+    names |= {str(one.version): one.name for one in application.variants}
+    everywhere = view_of(routes)
+    pinned = {}
+    for variant in application.variants:
+        warm = [route for route in routes if variant.name in route.variants]
+        pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm)
+    return Entry(application, everywhere, pinned, names, _worth(application))
+
+
+def _worth(application: Application) -> dict[str, float]:
+    accuracies = {one.name: one.accuracy for one in application.variants if one.accuracy is not None}
+    best = max(accuracies.values(), default=0.0)
+    return {name: accuracy / best for name, accuracy in accuracies.items()} if best > 0 else {}

@@ -1,0 +1,108 @@
+"""`tidewise check` names every fault in one sentence and exits 2."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from tidewise.cli.check import command
+from tidewise.cli.options import STARTER_MODELS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the digits application."""
+    return Path(shutil.copytree(STARTER_MODELS / "digits", tmp_path / "digits"))
+
+
+def check(*words: object) -> Result:
+    return CliRunner().invoke(command, [str(word) for word in words])
+
+
+def spoil(folder: Path, old: str, new: str) -> None:
+    file = folder / "application.toml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_the_starter_ladders_are_right() -> None:
+    result = check(STARTER_MODELS)
+    assert result.exit_code == 0, result.output
+
+
+def test_an_unknown_key_is_named_with_the_known_ones(folder: Path) -> None:
+    spoil(folder, "slo_ms", "slo_msec")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert "slo_ms is missing" in result.output or "'slo_msec'" in result.output
+
+
+def test_a_missing_model_file_is_named(folder: Path) -> None:
+    model = next(folder.glob("*/model.onnx"))
+    model.unlink()
+    result = check(folder)
+    assert result.exit_code == 2
+    assert f"{model} is missing" in result.output
+
+
+def test_a_corrupt_model_file_is_named(folder: Path) -> None:
+    model = next(folder.glob("*/model.onnx"))
+    model.write_bytes(b"not a model")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert str(model) in result.output and "not a loadable ONNX model" in result.output
+
+
+def test_a_wrong_signature_is_named_tensor_by_tensor(folder: Path) -> None:
+    spoil(folder, 'datatype = "UINT8"', 'datatype = "FP32"')
+    result = check(folder, "--json")
+    assert result.exit_code == 2
+    faults = json.loads(result.stdout)["faults"]
+    assert any("input 'image' is tensor(uint8), but application.toml says FP32" in fault for fault in faults)
+
+
+def test_test_data_that_does_not_fit_is_named(folder: Path) -> None:
+    np.savez(folder / "test.npz", image=np.zeros((4, 3, 8, 8), np.uint8), labels=np.zeros(5))
+    result = check(folder)
+    assert result.exit_code == 2
+    assert "array 'image' is uint8[4, 3, 8, 8]" in result.output
+    assert "differ in length" in result.output
+
+
+def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) -> None:
+    line = next(line for line in (folder / "application.toml").read_text().splitlines() if line.startswith("slo_ms"))
+    spoil(folder, line, "slo_ms = 0.001")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert "no variant can meet slo_ms = 0.001" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[planner]\nperiods = 3\n", "unknown key 'periods'"),
+        ("[planner]\nperiod_s = 0.5\nhold_off_s = 2\n", "hold_off_s 2 exceeds period_s 0.5"),
+        ("[device_types.a]\nprovider = 'emulated'\n", "needs profile"),
+        ("[device_types.a]\nprovider = 'emulated'\nprofile = 'gone.json'\n", "gone.json cannot be read"),
+        ("[device_types.a]\nprovider = 'TpuProvider'\n", "provider 'TpuProvider' is not here"),
+        ("[ports]\ngrpc = 70000\n", "grpc must be a whole number between 0 and 65535"),
+        ("[policies]\nallocation = 'magic'\n", "allocation 'magic' is unknown"),
+        ("[planner\n", "is not valid TOML"),
+    ],
+)
+def test_a_wrong_cluster_file_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(text)
+    result = check(file)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    result = check(tmp_path / "nothing")
+    assert result.exit_code == 2
+    assert "does not exist" in result.output

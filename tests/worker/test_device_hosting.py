@@ -1,0 +1,140 @@
+from pathlib import Path
+
+from worker_stories import LARGE, OTHER, SMALL, World, order
+
+import tidewise
+from tidewise.core.outcome import Reason
+from tidewise.worker.actions import Ended, Load, Unload
+from tidewise.worker.hosting import TRANSITIONS, Event, State
+from tidewise.worker.hosting_diagram import diagram
+from tidewise.worker.query import LaneKey
+from tidewise.worker.servable import Model, tabulated
+
+
+def _loads(world: World) -> list[str]:
+    return [action.model.variant for _, action in world.log if isinstance(action, Load)]
+
+
+def _unloads(world: World) -> list[tuple[float, str]]:
+    return [(at, action.model.variant) for at, action in world.log if isinstance(action, Unload)]
+
+
+def test_every_state_can_be_left_and_every_listed_pair_leads_somewhere() -> None:
+    assert {state for state, _ in TRANSITIONS} == set(State)
+    assert {event for _, event in TRANSITIONS} == set(Event)
+
+
+def test_the_old_variant_serves_until_the_new_one_is_ready() -> None:
+    world = World()
+    world.host(SMALL)
+    world.order(order(2, LARGE))
+    during = world.send(1.0)
+    world.until(0.4)
+    assert world.device.hosting.serving.version == 1
+    world.until(0.6)
+    after = world.send(1.0)
+    world.until(2.0)
+    assert world.answers() == {during.id: "small", after.id: "large"}
+    assert world.device.hosting.serving.version == 2
+
+
+def test_a_replaced_variant_lingers_for_late_queries_and_is_then_unloaded() -> None:
+    world = World()
+    world.host(SMALL)
+    world.order(order(2, OTHER))
+    world.until(1.0)
+    late = world.send(1.0)
+    world.until(10.0)
+    assert world.answers() == {late.id: "small"}
+    assert _unloads(world) == [(0.5 + world.device.repertoire.linger, "small")]
+    too_late = world.send(1.0)
+    assert world.ends()[too_late.id][1] == Reason.NO_WORKER
+
+
+def test_a_stale_sender_cannot_keep_a_replaced_application_alive() -> None:
+    world = World()
+    world.host(SMALL)
+    world.order(order(2, OTHER))
+    while world.now < 5.0:
+        world.send(0.5)
+        world.until(world.now + 0.005)
+    assert [variant for _, variant in _unloads(world)] == ["small"]
+
+
+def test_what_is_loaded_is_not_loaded_again() -> None:
+    world = World()
+    world.host(LARGE, SMALL)
+    world.order(order(2, LARGE, SMALL, ceiling=1))
+    assert world.device.hosting.serving.version == 2
+    world.order(order(3, SMALL))
+    world.order(order(4, LARGE, SMALL))
+    world.until(10.0)
+    assert (_loads(world), _unloads(world), world.device.hosting.serving.version) == ([], [], 4)
+
+
+def test_a_changed_file_is_another_model() -> None:
+    world = World()
+    world.host(SMALL)
+    world.order(order(2, tabulated(Model("pets", "small", "s2"), {1: 0.01})))
+    query = world.send(1.0)
+    world.until(10.0)
+    assert _loads(world) == ["small"]
+    assert world.answers() == {query.id: "small"}
+    after = world.send(1.0)
+    world.until(11.0)
+    assert after.id in world.answers()
+    assert world.held == {Model("pets", "small", "s2")}
+
+
+def test_a_newer_order_replaces_one_that_still_loads() -> None:
+    world = World()
+    world.host(SMALL)
+    world.order(order(2, OTHER))
+    world.until(0.2)
+    world.order(order(3, LARGE))
+    world.until(10.0)
+    assert world.device.hosting.serving.version == 3
+    assert world.held == {LARGE.model}
+    assert [variant for _, variant in _unloads(world)] == ["only", "small"]
+
+
+def test_an_order_whose_model_cannot_be_loaded_is_refused_and_the_old_one_stays() -> None:
+    world = World()
+    world.host(SMALL)
+    world.broken = {LARGE.model}
+    world.order(order(2, LARGE, OTHER))
+    world.until(10.0)
+    query = world.send(1.0)
+    world.until(11.0)
+    assert world.device.hosting.refused == (2, "the file is corrupt")
+    assert world.answers() == {query.id: "small"}
+    assert world.held == {SMALL.model}
+
+
+def test_a_withdrawn_plan_unloads_after_the_queued_queries_are_done() -> None:
+    world = World(stretch=100.0)  # the batch in the engine takes longer than the linger
+    world.host(LARGE)
+    first = world.send(60.0)
+    world.order(order(2))
+    world.until(4.9)
+    assert _unloads(world) == []
+    world.until(5.1)
+    assert first.id in world.answers()
+    assert [variant for _, variant in _unloads(world)] == ["large"]
+    assert world.device.hosting.states == {}
+
+
+def test_a_query_pinned_to_a_variant_runs_on_it_even_above_the_ceiling() -> None:
+    world = World()
+    world.host(LARGE, SMALL, ceiling=1)
+    pinned, free = world.send(1.0, lane=LaneKey("pets", "large")), world.send(1.0)
+    world.until(1.0)
+    assert world.answers() == {pinned.id: "large", free.id: "small"}
+    missing = world.send(1.0, lane=LaneKey("pets", "medium"))
+    assert isinstance(world.log[-1][1], Ended)
+    assert world.ends()[missing.id][1] == Reason.NO_WORKER
+
+
+def test_the_diagram_in_the_documents_is_made_from_the_table() -> None:
+    page = Path(tidewise.__file__).resolve().parent.parent / "docs" / "worker.md"
+    assert diagram() in page.read_text(encoding="utf-8")

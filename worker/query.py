@@ -1,0 +1,58 @@
+"""What a device queues and runs: queries, the parts of them that share a batch, and the batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tidewise.worker.servable import Servable
+
+
+class LaneKey(NamedTuple):
+    """Queries with equal keys may share a batch: same application, same pinned variant, same free axes.
+
+    ``pin`` is the variant the client insists on, "" if any will do. ``shapes`` holds the trailing shape of each input
+    that has a free axis, in the application's order.
+    """
+
+    application: str
+    pin: str = ""
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """One inference asked for: ``rows`` along the batch axis, wanted by ``deadline`` on the device's clock."""
+
+    id: int
+    lane: LaneKey
+    arrived: float
+    deadline: float
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Rows ``start`` to ``start + rows`` of one query: nearly always all of them."""
+
+    query: Query
+    start: int
+    rows: int
+
+    @property
+    def last(self) -> bool:
+        """Whether this part completes its query."""
+        return self.start + self.rows == self.query.rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Parts run together on one variant, padded to ``size`` rows; ``reason`` says why it was started."""
+
+    servable: Servable
+    parts: tuple[Part, ...]
+    rows: int
+    size: int
+    reason: str
+    started: float
+    plan_version: int

@@ -1,0 +1,92 @@
+"""A variant as its device can run it: which batch sizes, and how long each takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tidewise.core.application import Application, Variant
+from tidewise.core.capacity import capacity
+from tidewise.core.errors import PlanError
+from tidewise.core.profile import VariantProfile
+
+
+class Model(NamedTuple):
+    """One model file under the name it serves; a changed file is another model."""
+
+    application: str
+    variant: str
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Servable:
+    """A variant with its allowed batch sizes, ascending, and the time each number of rows takes.
+
+    ``padded[rows]`` is the size that ``rows`` run at, ``latency[rows]`` the seconds that takes (95th percentile), both
+    for rows from 0 to ``cap``, the largest batch; it never falls as rows rise. ``rate`` is the best rows per second.
+    """
+
+    model: Model
+    version: int
+    sizes: tuple[int, ...]
+    padded: tuple[int, ...]
+    latency: tuple[float, ...]
+    memory: int = 0
+
+    @property
+    def cap(self) -> int:
+        """The most rows one batch may hold."""
+        return self.sizes[-1]
+
+    @property
+    def rate(self) -> float:
+        """Rows per second in the largest batches."""
+        return self.cap / self.latency[-1]
+
+    def span(self, rows: int) -> float:
+        """Seconds for any number of rows, run as largest batches and a rest."""
+        full, rest = divmod(rows, len(self.latency) - 1)
+        return full * self.latency[-1] + self.latency[rest]
+
+
+def servable(application: Application, variant: Variant, profile: VariantProfile) -> Servable:
+    """The variant as this profile measured it.
+
+    The largest batch is the one that gives the profile its capacity, so what was planned is what runs. A variant too
+    slow for that runs one smallest batch at a time. Raises PlanError if no allowed size was profiled.
+    """
+    allowed = _allowed(variant, profile)
+    best = capacity(profile, application.slo, sizes=allowed).batch
+    sizes = tuple(size for size in allowed if size <= best) or allowed[:1]
+    return tabulated(
+        Model(application.name, variant.name, variant.digest),
+        {size: profile.p95(size) for size in sizes},
+        version=variant.version,
+        memory=profile.memory,
+    )
+
+
+def _allowed(variant: Variant, profile: VariantProfile) -> tuple[int, ...]:
+    """The variant's own batch sizes as far as they were profiled, or every size up to the largest profiled."""
+    if not variant.batch_sizes:
+        return tuple(range(1, profile.max_batch + 1))
+    stated = tuple(size for size in variant.batch_sizes if size <= profile.max_batch)
+    if not stated:
+        raise PlanError(
+            f"variant {variant.name!r} of {profile.application!r} runs only at batch sizes {variant.batch_sizes}, but"
+            f" device type {profile.device_type!r} was profiled up to {profile.max_batch}; profile it again"
+        )
+    return stated
+
+
+def tabulated(model: Model, latencies: Mapping[int, float], version: int = 1, memory: int = 0) -> Servable:
+    """A servable from seconds by allowed batch size; fewer rows are padded to the fastest size that holds them."""
+    sizes = tuple(sorted(latencies))
+    padded = tuple(_fastest(rows, latencies) for rows in range(1, sizes[-1] + 1))
+    return Servable(model, version, sizes, (0, *padded), (0.0, *(latencies[size] for size in padded)), memory)
+
+
+def _fastest(rows: int, latencies: Mapping[int, float]) -> int:
+    return min((size for size in latencies if size >= rows), key=lambda size: (latencies[size], size))
