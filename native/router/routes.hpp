@@ -1,0 +1,34 @@
+// What a router is told: core/routes.py in C++.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tidewise::router {
+
+struct Variant {
+  std::string name;
+  int64_t version;
+};
+
+struct Route {
+  std::string worker, address;
+  std::vector<uint32_t> variants;  // indexes into the application's
+  double share, capacity, fastest;
+};
+
+struct Application {
+  std::string name;
+  double slo;
+  std::vector<Variant> variants;
+  std::vector<Route> routes;
+};
+
+struct Snapshot {
+  uint64_t revision = 0;
+  uint64_t max_message = 64 << 20;
+  std::string routing = "least-backlog";
+  std::vector<Application> applications;
+};
+
+}  // namespace tidewise::router
