@@ -10,6 +10,7 @@ import click
 from tidewise.cli.lifeline import follow_parent
 from tidewise.cli.logs import start_logging
 from tidewise.cli.options import cluster_option, parse_address, read_cluster
+from tidewise.router.plane import PLANES
 from tidewise.router.server import Settings, serve
 
 
@@ -26,9 +27,22 @@ from tidewise.router.server import Settings, serve
     type=click.FloatRange(min=0),
     help="How long to serve on after SIGTERM while saying not ready.",
 )
+@click.option(
+    "--data-plane",
+    type=click.Choice(PLANES),
+    default="python",
+    show_default=True,
+    help="What forwards queries: the C++ process, or Python.",
+)
 @click.option("--verbose", is_flag=True, help="Log more.")
 def command(
-    join: str, listen: str | None, http: str | None, cluster_file: Path | None, drain_delay: float, verbose: bool
+    join: str,
+    listen: str | None,
+    http: str | None,
+    cluster_file: Path | None,
+    drain_delay: float,
+    data_plane: str,
+    verbose: bool,
 ) -> None:
     """Route queries to the workers that the controller at --join plans."""
     cluster = read_cluster(cluster_file)
@@ -38,4 +52,4 @@ def command(
         parse_address(value, option)
     follow_parent()
     start_logging("router", verbose=verbose)
-    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay)))
+    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay, data_plane=data_plane)))

@@ -129,6 +129,13 @@ class Forwarder:
     def _is_full(self) -> bool:
         return self._held_queries >= HELD_QUERIES or self._held_bytes >= HELD_MESSAGES * self.table.max_message
 
+    async def refresh(self) -> None:
+        """Tally and statistics are always up to date."""
+
+    async def close(self) -> None:
+        """Close every connection at once."""
+        await self.links.close()
+
     async def _serve(self, query: Query) -> bytes | Failure:
         """The answer of the chosen worker, or of one other if that one is gone."""
         lane = self._pick(query)

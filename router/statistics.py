@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.router.head import AnswerHead
@@ -42,6 +42,28 @@ class Statistics:
         figures.last = at
         queries, computed = figures.batches.get(answer.batch, (0, 0.0))
         figures.batches[answer.batch] = queries + 1, computed + answer.computed
+
+    def add(
+        self,
+        application: str,
+        variant: str,
+        total: float,
+        queued: float,
+        computed: float,
+        last: float,
+        batches: Iterable[tuple[int, int, float]],
+    ) -> None:
+        """Take over what has been counted elsewhere; ``batches`` are (batch size, queries, seconds computed)."""
+        figures = self._figures.setdefault((application, variant), Figures())
+        figures.total += total
+        figures.queued += queued
+        figures.computed += computed
+        figures.last = last
+        for size, queries, seconds in batches:
+            figures.answered += queries
+            figures.executions += queries / size
+            before, spent = figures.batches.get(size, (0, 0.0))
+            figures.batches[size] = before + queries, spent + seconds
 
     def of(self, application: str, variant: str) -> Figures:
         """The figures so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.core.outcome import Outcome
@@ -43,6 +43,13 @@ class TallyBook:
         counts.outcomes[outcome] += 1
         if variant:
             counts.variants[variant] += 1
+
+    def add(self, label: str, arrivals: int, outcomes: Mapping[Outcome, int], variants: Mapping[str, int]) -> None:
+        """Take over what has been counted elsewhere under this label."""
+        counts = self._of(label)
+        counts.arrivals += arrivals
+        counts.outcomes.update(outcomes)
+        counts.variants.update(variants)
 
     def close(self, now: float) -> tuple[Tally, ...]:
         """The window up to now, one tally for each application (also those without a query), and a new window."""

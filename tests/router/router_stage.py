@@ -7,6 +7,7 @@ other data plane can be put to the same stories.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from tidewise.proto.convert import snapshot_message
 from tidewise.router.server import Router, Settings
 
 T = TypeVar("T")
+PLANE = contextvars.ContextVar("data plane", default="python")  # of the routers that are started
 VERSIONS = {"fine": "2", "fast": "1"}
 
 
@@ -302,6 +304,7 @@ async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 async def stage(workers: int = 0, **settings: Any) -> AsyncIterator[tuple[Stage, list[EchoWorker]]]:
     """A router attached to a controller stand-in, and this many echo workers it does not know of yet."""
     controller = await ControllerStandIn().start()
+    settings.setdefault("data_plane", PLANE.get())
     router = Router(Settings(controller.address, "127.0.0.1:0", "127.0.0.1:0", **settings))
     await router.start()
     client = Client(router.address)
