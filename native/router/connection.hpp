@@ -39,6 +39,7 @@ class Connection : public Pollable, private SessionOwner {
   void abandon();
   /// Close once the last stream has ended.
   void leave_when_idle();
+  bool is_open() const { return fd_ >= 0; }
   bool stalled_since(double moment) const { return output_.size() > 0 && progress_ < moment; }
 
  private:

@@ -16,7 +16,12 @@ Link::Link(Loop& loop, std::string address, LinkOwner& owner)
 }
 
 Link::~Link() {
-  if (connection_ != nullptr) connection_->abandon();
+  if (connection_ == nullptr) return;
+  connection_->owner = nullptr;
+  if (connection_->is_open())
+    connection_->leave_when_idle();  // calls that do not hold their link, as those to Python, may go on
+  else
+    connection_->abandon();
 }
 
 Stream* Link::request(const Headers& headers, StreamOwner& owner) {
