@@ -61,7 +61,9 @@ def with_ports(cluster: Cluster) -> Cluster:
     )
 
 
-def commands(cluster: Cluster, cluster_file: Path, repository: Path, state: Path, profile: Path) -> list[Command]:
+def commands(
+    cluster: Cluster, cluster_file: Path, repository: Path, state: Path, profile: Path, data_plane: str = "python"
+) -> list[Command]:
     """The processes of a local cluster, in the order in which they start."""
     ports = cluster.ports
     join = ("--join", f"{HOST}:{ports.controller}", "--cluster", str(cluster_file))
@@ -69,7 +71,7 @@ def commands(cluster: Cluster, cluster_file: Path, repository: Path, state: Path
     own = ("--repository", str(repository), "--state", str(state / "controller"))
     controller = Command("controller", ("controller", *where, *own))
     listen = ("--listen", f"{HOST}:{ports.grpc}", "--http", f"{HOST}:{ports.http}")
-    router = Command("router", ("router", *join, *listen))
+    router = Command("router", ("router", *join, *listen, "--data-plane", data_plane))
     common = (*join, "--repository", str(repository), "--state", str(state / "worker"), "--profile", str(profile))
     workers = [one for device_type in cluster.device_types.values() for one in _workers(device_type, common)]
     return [controller, router, *workers]
@@ -89,7 +91,12 @@ def _workers(device_type: DeviceType, common: tuple[str, ...]) -> Iterator[Comma
 
 @contextmanager
 def running(
-    cluster: Cluster, repository: Path, state: Path, profile: Path, say: Callable[[str], None]
+    cluster: Cluster,
+    repository: Path,
+    state: Path,
+    profile: Path,
+    say: Callable[[str], None],
+    data_plane: str = "python",
 ) -> Iterator[LocalCluster]:
     """Start the cluster, and stop it however the block ends."""
     state = state.resolve()
@@ -100,7 +107,7 @@ def running(
     children = Children(state / "logs", say)
     local = LocalCluster(claimed, repository.resolve(), state, profile, children)
     try:
-        children.start(commands(claimed, cluster_file, local.repository, state, profile.resolve()))
+        children.start(commands(claimed, cluster_file, local.repository, state, profile.resolve(), data_plane))
         _write_state(local)
         yield local
     finally:

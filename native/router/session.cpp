@@ -10,7 +10,7 @@ constexpr uint32_t kStreamWindow = 1 << 19;      // bytes a peer may send on a s
 constexpr int32_t kConnectionWindow = 1 << 26;
 constexpr uint32_t kStreams = 4096;              // of one caller at a time
 constexpr uint32_t kHeaderBytes = 32 * 1024;     // of one header block
-constexpr uint64_t kResets = 20'000, kResetsPerSecond = 2'000;  // a caller's cancelled streams before it is cut off
+[[maybe_unused]] constexpr uint64_t kResets = 20'000, kResetsPerSecond = 2'000;  // a caller's cancelled streams before it is cut off
 
 std::vector<nghttp2_nv> pairs(const Headers& headers) {
   std::vector<nghttp2_nv> found;
@@ -142,7 +142,9 @@ Session::Session(Role role, SessionOwner& owner) : role_(role), owner_(owner) {
   nghttp2_option_set_no_auto_window_update(option, 1);
   nghttp2_option_set_peer_max_concurrent_streams(option, kStreams);
   nghttp2_option_set_no_closed_streams(option, 1);
+#ifdef NGHTTP2_COUNTS_RESETS
   nghttp2_option_set_stream_reset_rate_limit(option, kResets, kResetsPerSecond);
+#endif
   if (role == Role::server)
     nghttp2_session_server_new2(&session_, Callbacks::all(), this, option);
   else
