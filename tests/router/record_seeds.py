@@ -1,6 +1,6 @@
 """Write seeds for the fuzz targets: what real callers and workers say, recorded between them and a router.
 
-    python tests/router/record_seeds.py native/router/fuzz/corpus
+python tests/router/record_seeds.py native/router/fuzz/corpus
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-
 from router_stage import Client, Seen, failing, request, route, snapshot, stage
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
