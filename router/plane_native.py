@@ -15,7 +15,7 @@ import grpc
 from tidewise.core.outcome import REASON_KEY, Outcome, Reason
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.router.choice import choice
-from tidewise.router.failure import Failure, failure
+from tidewise.router.failure import Failure, failure, passed_on
 from tidewise.router.forward import PASSED
 from tidewise.router.link import INFER
 from tidewise.router.plane_process import PlaneProcess
@@ -110,7 +110,7 @@ class NativePlane:
         for task in self._tasks:
             task.cancel()
         if self._channel is not None:
-            await self._channel.close()
+            await self._channel.close(None)
 
     def _greeting(self) -> Iterator[bytes]:
         self._told = self._applied = 0
@@ -163,13 +163,14 @@ class NativePlane:
             found = []
         numeric = ""
         if found:
-            family, *_, where = found[next(self._turns) % len(found)]
-            numeric = f"[{where[0]}]:{where[1]}" if family == socket.AF_INET6 else f"{where[0]}:{where[1]}"
+            family, _, _, _, where = found[next(self._turns) % len(found)]
+            number = str(where[0])
+            numeric = f"[{number}]:{where[1]}" if family == socket.AF_INET6 else f"{number}:{where[1]}"
         self._process.send(resolved_frame(address, numeric))
 
 
 def _failure(error: grpc.aio.AioRpcError) -> Failure:
-    trailing = tuple((str(key), value) for key, value in error.trailing_metadata() or () if not key.startswith("grpc-"))
+    trailing = passed_on(error.trailing_metadata() or ())
     said = dict(trailing).get(REASON_KEY)
     details = error.details() or ""
     if said in frozenset(Reason):
