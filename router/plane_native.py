@@ -164,7 +164,7 @@ class NativePlane:
         numeric = ""
         if found:
             family, _, _, _, where = found[next(self._turns) % len(found)]
-            number = str(where[0])
+            number = where[0] if isinstance(where[0], str) else ""
             numeric = f"[{number}]:{where[1]}" if family == socket.AF_INET6 else f"{number}:{where[1]}"
         self._process.send(resolved_frame(address, numeric))
 
