@@ -34,10 +34,11 @@ MEMBERS = {
     "nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), student(24), mild, seed=9, teachers=("slim",)),
 }
 VARIANTS = {
-    "xl": Variant(("slim",), mirror=True, sway=True),
-    "xl-int8": Variant(("slim",), mirror=True, sway=True, int8=True),
-    "l": Variant(("slim",)),
-    "l-int8": Variant(("slim",), int8=True),
+    "xl": Variant(("wide", "slim"), mirror=True, sway=True),
+    "xl-int8": Variant(("wide", "slim"), mirror=True, sway=True, int8=True),
+    "l": Variant(("wide",), mirror=True),
+    "ml-int8": Variant(("wide",), int8=True),
+    "m-int8": Variant(("slim",), int8=True),
     "s": Variant(("small",)),
     "xs": Variant(("tiny",)),
     "nano": Variant(("nano",)),
