@@ -59,7 +59,8 @@ class Repertoire:
         for model in [model for model, at in self._release_at.items() if at <= now and not needed(model)]:
             del self._release_at[model]
             outward += self._applied(self.hosting.release(model))
-            if self._servables[model[:2]].model == model:
+            serving = self._servables.get(model[:2])
+            if serving is not None and serving.model == model:
                 del self._servables[model[:2]]
         held = {self.hosting.serving.application, *(model.application for model in self._release_at)}
         self._orders = {name: order for name, order in self._orders.items() if name in held}
