@@ -146,7 +146,9 @@ class Forwarder:
         return await self._send(query, other)
 
     def _pick(self, query: Query, avoid: str = "") -> Lane | Failure:
-        entry = self.table.entries.get(query.head.application, query.entry)
+        entry = find_entry(self.table, query.head.application)  # not the query's own: it may have been removed since
+        if isinstance(entry, Failure):
+            return entry
         view = find_view(entry, query.head.version)
         if isinstance(view, Failure):
             return view
