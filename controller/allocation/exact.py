@@ -14,7 +14,7 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import assign
 from tidewise.controller.allocation.kernel import Kernel
-from tidewise.controller.allocation.lexicographic import Candidate, fits, rank
+from tidewise.controller.allocation.lexicographic import Candidate, fits, rank, score
 from tidewise.controller.allocation.prices import best_prices
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
@@ -50,8 +50,8 @@ class _Proof:
 
 
 def suits(problem: Problem, kernel: Kernel) -> bool:
-    """Whether the decomposition can prove this problem: no replicas, floors only with weight, few enough types."""
-    weightless = (problem.floor > 0) & (problem.weight <= 0)
+    """Whether the decomposition can prove this problem: no replicas, floors only with weight and no overload."""
+    weightless = (problem.floor > 0) & ((problem.weight <= 0) | (problem.least < 1.0))
     return kernel.joinable and not problem.replicas.any() and not weightless.any()
 
 
@@ -60,8 +60,8 @@ def decompose(
 ) -> Candidate:
     """Improve and prove a candidate, starting from the relaxation's prices (T), until its relative gap is ``gap``."""
     work = work or Work()
-    known = first.assignment.phi >= 1.0
-    objective = first.assignment.objective if known else -np.inf
+    known = first.assignment.phi >= problem.least
+    objective = score(problem, first.assignment) if known else -np.inf
     priced = best_prices(
         kernel,
         problem.devices,
@@ -108,5 +108,5 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
 def _adopt(problem: Problem, proof: _Proof, counts: Ints) -> None:
     """Keep joined counts if they are better; the assignment decides, not the join's own sum."""
     ranked = rank(problem, counts)
-    if fits(problem, counts) and ranked.phi >= 1.0 and ranked.objective > proof.objective:
-        proof.counts, proof.objective = counts, ranked.objective
+    if fits(problem, counts) and ranked.phi >= problem.least and score(problem, ranked) > proof.objective:
+        proof.counts, proof.objective = counts, score(problem, ranked)

@@ -52,7 +52,7 @@ def fast_plan(problem: Problem, kernel: Kernel, relaxation: Relaxation) -> Candi
         if ranked.phi >= promised - (1e-9 if promised == 1.0 else CLOSE):
             break
     assert best is not None
-    return best if relaxation.short <= 1e-9 else replace(best, bound=_bound_of_level(problem, best))
+    return best if relaxation.short <= 1e-9 else replace(best, bound=bound_of_level(problem, best))
 
 
 def _attempts(problem: Problem, relaxation: Relaxation) -> Iterator[tuple[Floats, float, Relaxation | None]]:
@@ -66,7 +66,7 @@ def _attempts(problem: Problem, relaxation: Relaxation) -> Iterator[tuple[Floats
             yield problem.demand * fraction * (1 - deflation), fraction * (1 - deflation), None
 
 
-def _bound_of_level(problem: Problem, candidate: Candidate) -> float:
+def bound_of_level(problem: Problem, candidate: Candidate) -> float:
     """Bounds the objective of every plan with at least the candidate's phi and queries served."""
     ranked = candidate.assignment
     goal = Goal(Aim.ACCURACY, ranked.phi * (1 - LEVEL), ranked.total * (1 - LEVEL))

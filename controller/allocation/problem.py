@@ -55,11 +55,18 @@ class Problem:
     start: Ints  # (A + 1)
     scale: float
     swap_cost: float
+    least: float = 1.0  # the fraction of every demand that has to be served
+    bonus: float = 0.0  # added to the objective for every query per second served
 
     @property
     def value(self) -> Floats:
-        """(K) Objective gained by one busy device of each pair: w_a A_v P_tv / scale."""
-        return self.weight[self.pair_application] * self.accuracy * self.capacity / self.scale
+        """(K) Objective gained by one busy device of each pair: (w_a A_v / scale + bonus) P_tv."""
+        return self.worth * self.capacity
+
+    @property
+    def worth(self) -> Floats:
+        """(K) Objective gained by one query per second: w_a A_v / scale + bonus."""
+        return self.weight[self.pair_application] * self.accuracy / self.scale + self.bonus
 
     @property
     def servable(self) -> NDArray[np.bool_]:

@@ -15,13 +15,13 @@ import numpy as np
 
 from tidewise.controller.allocation import exact, highs, narrow, reference
 from tidewise.controller.allocation.assignment import assign
-from tidewise.controller.allocation.fast import Relaxation, common_fraction, fast_plan, relax
-from tidewise.controller.allocation.fraction import lift_fraction
+from tidewise.controller.allocation.fast import Relaxation, fast_plan, relax
 from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.kernel import Kernel, improve, kernel_of, native
 from tidewise.controller.allocation.lexicographic import Candidate, Maximise, better, rank, shed
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
+from tidewise.controller.allocation.shedding import shed_exactly
 
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
@@ -108,13 +108,8 @@ def _shed(start: _Start, effort: Effort, small: bool) -> Candidate:
     problem, known = start.problem, start.fast.counts
     if problem.devices.sum() > MANY_DEVICES:
         return start.fast
-    if (
-        not small
-        and exact.suits(problem, start.kernel)
-        and len(problem.types) <= exact.FEW_TYPES
-        and native() is not None
-    ):
-        known = lift_fraction(problem, known, common_fraction(problem))
+    if not small and _decomposes(start, "auto") and not problem.floor.any():
+        return shed_exactly(problem, known, effort)
     return shed(problem, highs.maximise if small else narrow.maximise, effort, known)
 
 

@@ -12,6 +12,9 @@ BoundTable::BoundTable(const Pricing& pricing, const std::vector<int>& pairs, in
     : buckets_(buckets),
       width_(pricing.application().demand / buckets),
       table_((pairs.size() + 1) * static_cast<size_t>(buckets), kImpossible) {
+  for (int b = 0; b < buckets && b * width_ < pricing.optional(); ++b) {
+    table_[pairs.size() * buckets_ + b] = pricing.lambda() * b * width_;
+  }
   for (size_t i = pairs.size(); i-- > 0;) fill_row(pricing, pairs[i], i);
 }
 

@@ -1,5 +1,7 @@
 """The native kernel and its Python twin say the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_cases import small_case
@@ -71,3 +73,19 @@ def test_the_same_problem_gives_the_same_plan() -> None:
         relaxation = relax(problem, problem.demand)
         plans = [fast_plan(problem, kernel_of(problem), relaxation).counts.tolist() for _ in range(2)]
         assert plans[0] == plans[1]
+
+
+def test_columns_that_leave_demand_out_bound_alike() -> None:
+    for problem in problems():
+        if problem.floor.any():
+            continue
+        held = replace(problem, least=0.4, bonus=0.5 / problem.demand.sum())
+        prices = (np.arange(1, len(problem.types) + 1) * 0.05).tolist()
+        kernels = kernel_of(held), kernel_of(held, pure=True)
+        one, two = (kernel.price(prices, 100_000) for kernel in kernels)
+        assert one.bound == pytest.approx(two.bound, abs=1e-9)
+        for kernel in kernels:
+            kernel.enumerate(0.3, 10_000, 1_000_000)
+        joined = [kernel.join(0.3, 100_000) for kernel in kernels]
+        assert joined[0].found == joined[1].found
+        assert not joined[0].found or joined[0].loss == pytest.approx(joined[1].loss, abs=1e-9)
