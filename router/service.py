@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import grpc
@@ -153,7 +154,8 @@ class HealthService:
         while True:
             status = self._status(request.service)
             if status != told:
-                await context.write(health_pb2.HealthCheckResponse(status=status))
+                with suppress(grpc.aio.InternalError):  # as in stream.py
+                    await context.write(health_pb2.HealthCheckResponse(status=status))
             told = status
             await self._readiness.change()
 
