@@ -12,7 +12,7 @@ import click
 from tidewise.cli.checking import application_faults, cluster_faults
 from tidewise.cli.options import cluster_option, json_option, read_cluster
 from tidewise.core.cluster import Cluster
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, application_folders
 from tidewise.core.profile import Profile, parse_profile
 
@@ -64,4 +64,4 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}") from error

@@ -15,7 +15,7 @@ from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
 from tidewise.worker.signature import signature_faults
@@ -47,7 +47,7 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
     try:
         arrays = dict(np.load(file))
     except (OSError, ValueError) as error:
-        yield f"{file} cannot be read as an .npz of arrays: {error}"
+        yield f"{file} cannot be read as an .npz of arrays: {reason(error)}"
         return
     for name in [one.name for one in application.inputs] + [data.labels]:
         if name not in arrays:
