@@ -33,8 +33,16 @@ def application_faults(folder: Path, cluster: Cluster, profile: Profile | None) 
     broken = [fault for one in application.variants for fault in signature_faults(folder / one.model, one, application)]
     yield from broken
     yield from _test_data_faults(folder, application)
+    yield from _accuracy_faults(application)
     if not broken:
         yield from _slo_faults(folder, application, cluster, profile)
+
+
+def _accuracy_faults(application: Application) -> Iterator[str]:
+    try:
+        application.best_accuracy()
+    except InputError as error:
+        yield str(error)
 
 
 def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
