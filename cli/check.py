@@ -17,7 +17,7 @@ from tidewise.core.files import APPLICATION_FILE, application_folders
 from tidewise.core.profile import Profile, parse_profile
 
 
-@click.command(name="check")
+@click.command(name="check", short_help="Check a cluster file, application or profile.")
 @click.argument("path", type=click.Path(path_type=Path))
 @cluster_option
 @click.option("--profile", "profile_file", metavar="FILE", type=click.Path(path_type=Path), help="Judge SLOs by this.")

@@ -27,7 +27,7 @@ PERIOD = 10.0  # seconds between plans: a demonstration shows several
 RIVALS = ("ilp", "clipper-ha", "clipper-ht")
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Replay rising demand on a cluster here.")
 @click.option("--seconds", type=click.IntRange(5, 3600), default=90, show_default=True, help="Length of the trace.")
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Allocation policy; repeat to compare.")
 @click.option("--compare", is_flag=True, help=f"The same trace under each of {', '.join(RIVALS)}.")

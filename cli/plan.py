@@ -21,7 +21,7 @@ from tidewise.core.scenario import ScenarioCase
 from tidewise.core.table import Table
 
 
-@click.command(name="plan")
+@click.command(name="plan", short_help="Solve a planning case without a cluster.")
 @click.argument("case_file", metavar="CASE.json", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON.")
 @click.option("--solver", type=click.Choice(METHODS), default="auto", show_default=True, help="How to solve.")

@@ -22,7 +22,7 @@ from tidewise.core.errors import InputError, TidewiseError
 TEND_SECONDS = 0.2
 
 
-@click.command(name="up")
+@click.command(name="up", short_help="Run a whole cluster on this machine.")
 @cluster_option
 @repository_option
 @state_option
