@@ -15,7 +15,7 @@ from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
 from tidewise.worker.signature import signature_faults
@@ -33,8 +33,16 @@ def application_faults(folder: Path, cluster: Cluster, profile: Profile | None) 
     broken = [fault for one in application.variants for fault in signature_faults(folder / one.model, one, application)]
     yield from broken
     yield from _test_data_faults(folder, application)
+    yield from _accuracy_faults(application)
     if not broken:
         yield from _slo_faults(folder, application, cluster, profile)
+
+
+def _accuracy_faults(application: Application) -> Iterator[str]:
+    try:
+        application.best_accuracy()
+    except InputError as error:
+        yield str(error)
 
 
 def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
@@ -47,7 +55,7 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
     try:
         arrays = dict(np.load(file))
     except (OSError, ValueError) as error:
-        yield f"{file} cannot be read as an .npz of arrays: {error}"
+        yield f"{file} cannot be read as an .npz of arrays: {reason(error)}"
         return
     for name in [one.name for one in application.inputs] + [data.labels]:
         if name not in arrays:

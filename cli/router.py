@@ -13,7 +13,7 @@ from tidewise.cli.options import cluster_option, parse_address, read_cluster
 from tidewise.router.server import Settings, serve
 
 
-@click.command(name="router")
+@click.command(name="router", short_help="Run a router.")
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller's address.")
 @click.option("--listen", metavar="HOST:PORT", help="gRPC address; 127.0.0.1 and the cluster file's port without it.")
 @click.option("--http", metavar="HOST:PORT", help="HTTP address; 127.0.0.1 and the cluster file's port without it.")

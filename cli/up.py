@@ -22,7 +22,7 @@ from tidewise.core.errors import InputError, TidewiseError
 TEND_SECONDS = 0.2
 
 
-@click.command(name="up")
+@click.command(name="up", short_help="Run a whole cluster on this machine.")
 @cluster_option
 @repository_option
 @state_option
@@ -53,6 +53,7 @@ def _serve(local: LocalCluster) -> None:
         f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
         f" Prometheus metrics: {exported}"
     )
+    _say(f"logs: {local.state / 'logs'}; what it does: tidewise status --watch; Ctrl-C stops it")
     while True:
         local.children.tend()
         time.sleep(TEND_SECONDS)
@@ -76,6 +77,7 @@ def _start_detached(state: Path) -> None:
         for line in log.read_text(errors="replace").splitlines():
             if line.startswith("ready: "):
                 click.echo(line)
+                click.echo(f"stop it: tidewise down --state {state}")
                 return
         time.sleep(TEND_SECONDS)
     raise TidewiseError(f"the cluster did not come up:\n{log.read_text(errors='replace')[-2000:]}")

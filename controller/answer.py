@@ -119,6 +119,11 @@ def _halfway(question: Question) -> dict[str, float]:
     return {name: one.at(MARGIN_JUDGED) for name, one in question.demand.items()}
 
 
+def _judged(question: Question, demand: Mapping[str, float]) -> dict[str, float]:
+    """What a plan that is kept owes: the full margin, which it may lack, is asked of new plans only."""
+    return {name: min(rate, demand.get(name, rate)) for name, rate in _halfway(question).items()}
+
+
 def _sum(one: Counts, other: Counts) -> dict[str, dict[str, int]]:
     kinds = one.keys() | other.keys()
     return {kind: dict(Counter(one.get(kind, {})) + Counter(other.get(kind, {}))) for kind in kinds}
@@ -136,16 +141,17 @@ def _plan(
     question: Question, solution: Solution, counts: Counts, demand: Mapping[str, float], view: View, kept: bool
 ) -> Plan:
     value = worth(question.case, counts, demand)
+    owed = worth(question.case, counts, _judged(question, demand)) if kept else value
     warm = WarmSiblings(view.applications, view.profile, view.siblings)
     bound = max(solution.bound, value.objective)
     return Plan(
         version=0,
         assignments=assignments(question.case, question.kinds, counts, demand, question.held, warm),
         demand={name: demand.get(name, 0.0) for name in view.applications},
-        served={name: _served(name, question, value.served) for name in view.applications},
+        served={name: _served(name, question, owed.served) for name in view.applications},
         trigger=str(question.trigger),
         status=f"{solution.status} (kept)" if kept else _status(solution),
-        phi=value.phi,
+        phi=owed.phi,
         objective=value.objective,
         bound=bound,
         gap=(bound - value.objective) / bound if bound > 0 else 0.0,
