@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tidewise.controller.allocation.solve import Limits, solve
 from tidewise.controller.margin import with_margin
