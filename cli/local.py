@@ -23,6 +23,7 @@ from tidewise.proto.control_pb2_grpc import ControllerStub
 HOST = "127.0.0.1"
 STATE_FILE = "up.json"
 READY_SECONDS = 60.0
+SETTLED_SECONDS = 2.0  # a plan that leaves devices empty is waited on: devices that came late may be planned in next
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +121,16 @@ def wait_until_ready(local: LocalCluster, limit: float = READY_SECONDS) -> pb.St
     """
     deadline = time.monotonic() + limit
     expected = sum(one.count for one in local.cluster.device_types.values())
+    ready_since: dict[int, float] = {}  # by plan version
     with grpc.insecure_channel(local.controller) as channel:
         stub = ControllerStub(channel)
-        while time.monotonic() < deadline:
+        while (now := time.monotonic()) < deadline:
             local.children.tend()
             status = _status(stub)
             if status is not None and is_ready(status, expected):
-                return status
+                since = ready_since.setdefault(status.plan.version, now)
+                if len(status.plan.assignments) >= expected or now - since > SETTLED_SECONDS:
+                    return status
             time.sleep(0.1)
     raise TidewiseError(
         f"the cluster was not ready within {limit:g} s; last words of the controller:\n"

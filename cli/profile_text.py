@@ -22,6 +22,7 @@ from tidewise.worker.profiling.store import Report, Step
 from tidewise.worker.profiling.subject import Subject
 
 SHOWN_SIZES = (1, 8)
+NAMES = ("variant", "accuracy", "device type")
 
 
 @contextmanager
@@ -40,44 +41,43 @@ def progress() -> Iterator[Report]:
 def profile_tables(
     subjects: Sequence[Subject], device_types: Sequence[DeviceType], profile: Profile
 ) -> Iterator[Table]:
-    """One table an application: each variant's accuracy; its medians and capacity at the SLO on each device type."""
+    """One table an application, one line for each variant and device type: medians, and capacity at the SLO."""
     for subject in subjects:
         application = subject.application
-        table = Table(
-            title=f"{application.name}: SLO {application.slo * 1e3:g} ms",
-            title_justify="left",
-            box=SIMPLE_HEAD,
-            pad_edge=False,
-        )
-        table.add_column("variant")
-        table.add_column("accuracy", justify="right")
-        for device_type in device_types:
-            for heading in (f"p50 {' / '.join(map(str, SHOWN_SIZES))}, ms", "queries/s (batch)"):
-                table.add_column(f"{device_type.name}\n{heading}", justify="right", no_wrap=True)
+        figures = (*(f"p50 ms of {size}" for size in SHOWN_SIZES), "queries/s", "batch")
+        table = _table(f"{application.name}: SLO {application.slo * 1e3:g} ms", NAMES, figures)
         for variant in application.variants:
-            table.add_row(*_row(application, variant, device_types, profile))
+            names = variant.name, "-" if variant.accuracy is None else f"{variant.accuracy:.2%}"
+            for device_type in device_types:
+                table.add_row(*names, device_type.name, *_figures(application, variant, device_type, profile))
+                names = "", ""
         _note(table, application, profile)
         yield table
 
 
-def _row(
-    application: Application, variant: Variant, device_types: Sequence[DeviceType], profile: Profile
-) -> Iterator[str]:
-    yield variant.name
-    yield "-" if variant.accuracy is None else f"{variant.accuracy:.2%}"
-    for device_type in device_types:
-        entry = profile.get(application.name, variant.name, device_type.name)
-        yield "-" if entry is None else " / ".join(_median(entry, size) for size in SHOWN_SIZES)
-        yield "-" if entry is None else _capacity(application, variant, device_type, entry)
+def _table(title: str, names: Sequence[str], figures: Sequence[str]) -> Table:
+    """An empty table: names to the left, figures to the right of their columns."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, show_edge=False, collapse_padding=True)
+    for heading in names:
+        table.add_column(heading, no_wrap=True)
+    for heading in figures:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _figures(
+    application: Application, variant: Variant, device_type: DeviceType, profile: Profile
+) -> tuple[str, str, str, str]:
+    entry = profile.get(application.name, variant.name, device_type.name)
+    if entry is None:
+        return "-", "-", "-", "-"
+    first, second = (_median(entry, size) for size in SHOWN_SIZES)
+    found = capacity(entry, application.slo, device_type.memory, variant.batch_sizes)
+    return first, second, f"{found.rate:.0f}", str(found.batch) if found.batch else "none fits"
 
 
 def _median(entry: VariantProfile, size: int) -> str:
     return "-" if size > entry.max_batch else f"{entry.p50(size) * 1e3:.3g}"
-
-
-def _capacity(application: Application, variant: Variant, device_type: DeviceType, entry: VariantProfile) -> str:
-    found = capacity(entry, application.slo, device_type.memory, variant.batch_sizes)
-    return f"{found.rate:.0f} ({found.batch})" if found.batch else "none"
 
 
 def _note(table: Table, application: Application, profile: Profile) -> None:
@@ -90,14 +90,8 @@ def _note(table: Table, application: Application, profile: Profile) -> None:
 
 def accuracy_table(subject: Subject, measured: Mapping[str, MeasuredAccuracy]) -> Table:
     """Each variant's accuracy with its 95 % interval."""
-    table = Table(
-        title=f"{subject.application.name}: accuracy on the test data",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for heading in ("variant", "accuracy", "95 % interval", "samples"):
-        table.add_column(heading, justify="left" if heading == "variant" else "right")
+    figures = ("accuracy", "95 % interval", "samples")
+    table = _table(f"{subject.application.name}: accuracy on the test data", ("variant",), figures)
     for name, one in measured.items():
         low, high = wilson_interval(one.correct, one.total)
         table.add_row(name, f"{one.accuracy:.2%}", f"{low:.2%} to {high:.2%}", str(one.total))
@@ -106,12 +100,12 @@ def accuracy_table(subject: Subject, measured: Mapping[str, MeasuredAccuracy]) -
 
 def difference_table(found: Difference, tolerance: float) -> Table:
     """Every change, the slowest first; regressions are marked."""
-    table = Table(title="medians, old and new", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("application", "variant", "device type", "batch", "old, ms", "new, ms", "change", ""):
-        table.add_column(heading, justify="right" if heading in ("batch", "old, ms", "new, ms", "change") else "left")
+    figures = ("batch", "old ms", "new ms", "change", "")
+    table = _table("medians, old and new", ("application", "variant", "device type"), figures)
     for one in sorted(found.changes, key=lambda change: -change.ratio):
-        figures = f"{one.size}", f"{one.old * 1e3:.3g}", f"{one.new * 1e3:.3g}", f"{one.ratio - 1:+.1%}"
-        table.add_row(*one.key, *figures, "slower" if one.regressed(tolerance) else "")
+        milliseconds = f"{one.old * 1e3:.3g}", f"{one.new * 1e3:.3g}"
+        verdict = "slower" if one.regressed(tolerance) else ""
+        table.add_row(*one.key, str(one.size), *milliseconds, f"{one.ratio - 1:+.1%}", verdict)
     for name, group in (("only in old", found.removed), ("only in new", found.added)):
         for key, size in group:
             table.add_row(*key, str(size), "", "", "", name)

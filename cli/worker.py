@@ -11,7 +11,7 @@ import click
 from tidewise.cli.lifeline import follow_parent
 from tidewise.cli.logs import start_logging
 from tidewise.cli.options import cluster_option, parse_address, read_cluster, state_option
-from tidewise.core.cluster import EMULATED, Cluster, DeviceType
+from tidewise.core.cluster import Cluster, DeviceType
 from tidewise.core.errors import InputError, ProfileError
 from tidewise.core.profile import Profile, parse_profile
 
@@ -90,11 +90,6 @@ def device_names(device_type: DeviceType, names: tuple[str, ...], count: int | N
     chosen = list(names) or [f"{device_type.name}-{index}" for index in range(count or 1)]
     if any(not name.isascii() or not name.isprintable() or not name for name in chosen):
         raise InputError("--name must be printable ASCII text, for it travels in metadata")
-    if len(chosen) > 1 and device_type.provider != EMULATED:
-        raise InputError(
-            f"device type {device_type.name!r} is real: start one process for each device, so that they do not share a"
-            " Python interpreter"
-        )
     return chosen
 
 

@@ -128,6 +128,7 @@ async def serve(
     Raises ConfigError if the port or the state folder cannot be used, RepositoryError if the repository is wrong.
     """
     shell = Shell(settings, solver)
+    shell.load()
     server = grpc.aio.server(options=OPTIONS)
     rpc.add_ControllerServicer_to_server(ControllerService(shell), server)
     healthy = health.aio.HealthServicer()  # type: ignore[attr-defined]
@@ -136,7 +137,6 @@ async def serve(
         port = server.add_insecure_port(f"{settings.host}:{settings.port}")
     except RuntimeError as error:
         raise ConfigError(f"cannot listen on {settings.host}:{settings.port}: is another controller there?") from error
-    shell.load()
     await server.start()
     for name in ("", "tidewise.control.v1.Controller"):
         await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)

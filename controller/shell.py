@@ -98,6 +98,7 @@ class Shell:
                 task.cancel()
             await asyncio.gather(warming, *self._solves, return_exceptions=True)
             await self._solver.stop()
+            self.store.close()
 
     def step(self, event: Event) -> None:
         """One event: decide, act, tell."""

@@ -2,6 +2,7 @@
 
     repository/<application>.<n>/    files of an application, complete before anything names the folder
     incoming/                        uploads that are not complete
+    lock                             held while a controller uses the folder
     state.json                       which folders count, which applications were removed, the revision block
     plan.json                        the plan in force
 
@@ -10,13 +11,14 @@ Every file is replaced by a rename, so that a kill at any moment leaves the old 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from google.protobuf import json_format
 
@@ -38,6 +40,7 @@ class Store:
     removed: set[str] = field(default_factory=set)
     revision_base: int = 0
     _number: int = 0
+    _lock: IO[str] | None = None
 
     @property
     def repository(self) -> Path:
@@ -50,6 +53,7 @@ class Store:
         store = cls(folder)
         try:
             store.repository.mkdir(parents=True, exist_ok=True)
+            store._take()
             shutil.rmtree(folder / "incoming", ignore_errors=True)
             store._load(_read(folder / "state.json"))
             store.revision_base += REVISIONS
@@ -58,6 +62,11 @@ class Store:
             raise ConfigError(f"the state folder {folder} cannot be used: {error}") from error
         store._sweep()
         return store
+
+    def close(self) -> None:
+        """Let another controller use the folder."""
+        if self._lock is not None:
+            self._lock.close()
 
     def folder_of(self, application: str) -> Path | None:
         """Where the files of an applied application are."""
@@ -102,6 +111,13 @@ class Store:
             return plan_noun(json_format.Parse(text, pb.Plan()))
         except (OSError, ValueError, json_format.ParseError):
             return EMPTY_PLAN
+
+    def _take(self) -> None:
+        self._lock = (self.folder / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(f"the state folder {self.folder} is used by another controller; give --state") from error
 
     def _load(self, values: dict[str, Any]) -> None:
         self.applied = dict(values.get("applied", {}))

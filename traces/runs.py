@@ -58,6 +58,7 @@ class RunWriter:
             self._queries = pq.ParquetWriter(folder / QUERIES_FILE, SCHEMA, compression="zstd")
         except OSError as error:
             raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        records_table([])  # Arrow loads pandas at its first conversion, which would stall the first queries
         self._rows: list[QueryRecord] = []
         self._used = False
 

@@ -15,19 +15,21 @@ import grpc
 
 from tidewise.core.application import Application, Variant
 from tidewise.core.errors import UnreachableError
-from tidewise.core.profile import Profile, format_profile
+from tidewise.core.profile import Profile
+from tidewise.core.report import MeasureRequest, WorkerOrder, WorkerReport
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
+from tidewise.proto.convert_reports import order_noun, worker_report_message
 from tidewise.worker.following import Follower
 from tidewise.worker.host import Host
-from tidewise.worker.reports import Rates, device_report, worker_report
+from tidewise.worker.reports import Rates, device_report
 
 log = logging.getLogger(__name__)
 
 REPORT_EVERY = 0.25  # seconds, unless something changed
 FIRST_RETRY, LAST_RETRY = 0.1, 2.0  # seconds before calling again; doubled each time
 Stream = grpc.aio.StreamStreamCall[Any, Any]
-Measure = Callable[[pb.Measure], None]
+Measure = Callable[[MeasureRequest], None]
 
 
 class Agent:
@@ -55,9 +57,9 @@ class Agent:
         """Report at once: something changed."""
         self._changed.set()
 
-    def learn(self, profile: Profile) -> None:
-        """Decide by this profile from the next order on, and send it up."""
-        self._follower.learn(profile)
+    def learn(self, measured: Profile) -> None:
+        """Decide by what was measured from the next order on, and send it up."""
+        self._follower.learn(self._follower.profile.with_entries(measured.entries.values()))
         self._profile_news = True
         self.tell()
 
@@ -81,13 +83,13 @@ class Agent:
         try:
             async for order in stream:
                 self.connected = True
-                self._follow(order)
+                self._follow(order_noun(order))
         finally:
             reporting.cancel()
             stream.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
 
-    def _follow(self, order: pb.WorkerOrder) -> None:
+    def _follow(self, order: WorkerOrder) -> None:
         self._follower.follow(order)
         for one in order.measures:
             self.measure(one)
@@ -95,21 +97,20 @@ class Agent:
     async def _report(self, stream: Stream) -> None:
         while True:
             self._changed.clear()
-            await stream.write(self._message())
+            await stream.write(worker_report_message(self._news()))
             try:
                 await asyncio.wait_for(self._changed.wait(), REPORT_EVERY)
             except TimeoutError:
                 continue
 
-    def _message(self) -> pb.WorkerReport:
-        now = self._clock()
-        devices = [
-            device_report(station, self._rates[name], self._host.draining, now)
-            for name, station in self._host.stations.items()
-        ]
-        profiles = [format_profile(self._follower.profile)] if self._profile_news else []
+    def _news(self) -> WorkerReport:
+        now, draining = self._clock(), self._host.draining
+        devices = tuple(
+            device_report(station, self._rates[name], draining, now) for name, station in self._host.stations.items()
+        )
+        profiles = (self._follower.profile,) if self._profile_news else ()
         self._profile_news = False
-        return worker_report(self.process, self._address, devices, profiles)
+        return WorkerReport(self.process, self._address, devices, profiles)
 
     async def fetch(self, application: Application, variant: Variant) -> AsyncIterator[bytes]:
         """A variant's model file from the controller. Raises UnreachableError."""
@@ -124,5 +125,5 @@ class Agent:
             ) from error
 
 
-def _measure_nothing(request: pb.Measure) -> None:
+def _measure_nothing(request: MeasureRequest) -> None:
     log.warning("asked to profile, but no profiler is here", extra={"device": request.device})

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, Reason
 from tidewise.worker.actions import Action, Answered, Ended, Start
-from tidewise.worker.batching import DRAIN, IDLE, Drop, Rule, Run, Wait, fill
+from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
 from tidewise.worker.hosting import Hosting, HostingAction, Switch
+from tidewise.worker.margin import renewed
 from tidewise.worker.orders import Order
 from tidewise.worker.query import Batch, LaneKey, Part, Query
 from tidewise.worker.queue import NEVER, Lane, Queue
@@ -25,11 +26,15 @@ LINGER = 2.0  # seconds a replaced variant stays for queries that routers sent b
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How a device decides: batching rule, variant choice, and the most queries it queues."""
+    """How a device decides: batching rule, variant choice, and the most queries it queues.
+
+    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller.
+    """
 
     rule: Rule
     choice: Choice
     max_queue: int = 512
+    reserve: float = 0.0
 
 
 class Device:
@@ -53,6 +58,7 @@ class Device:
         self._release_at: dict[Model, float] = {}
         self._gone: set[int] = set()  # queries of the running batch that ended before it did
         self._target = 1
+        self._margin = policy.reserve
         self._wait = NEVER
 
     # events
@@ -84,11 +90,11 @@ class Device:
                 counts.failed += 1
                 actions.append(self._ended(query, Reason.ENGINE, failures[query.id]))
             elif part.last:
-                missed = now > query.deadline
+                missed = now > query.deadline + SLACK
                 late = late or missed
                 self.counters.answered(query, batch, missed, counts, now)
                 actions.append(Answered(query, batch))
-        self._target = self.policy.rule.learn(self._target, batch.servable.sizes, late)
+        self._learn(batch, late, now)
         return self._settled(actions, now)
 
     def timer(self, now: float) -> list[Action]:
@@ -159,17 +165,17 @@ class Device:
                 continue
             servable, decision = decided
             if isinstance(decision, Wait):
-                self._wait = decision.until
+                self._wait = decision.until - self._margin
             else:
                 self._start(lane, servable, decision, actions, now)
             return
 
     def _decide(self, lane: Lane, actions: list[Action], now: float) -> tuple[Servable, Run | Wait] | None:
         """Run or wait, after dropping the heads that cannot be met; None if that was all of them."""
-        rule, choice = self.policy.rule, self.policy.choice
+        rule, choice, margin = self.policy.rule, self.policy.choice, self._margin
         while lane.deadlines:
-            servable = choice(lane, self._candidates(lane.key), now)
-            decision = rule.decide(lane, servable, now, self._target)
+            servable = choice(lane, self._candidates(lane.key), now + margin)
+            decision = rule.decide(lane, servable, now + margin, self._target)
             if isinstance(decision, Drop):
                 dropped = self.queue.pop(lane, decision.count)
                 actions += [self._ended(query, Reason.HOPELESS) for query, _ in dropped]
@@ -197,6 +203,11 @@ class Device:
         self.running = Batch(servable, parts, run.rows, run.size, run.reason, now, version)
         self.counters.dispatches[run.reason] += 1
         actions.append(Start(self.running))
+
+    def _learn(self, batch: Batch, late: bool, now: float) -> None:
+        expected, took = batch.servable.latency[batch.rows], now - batch.started
+        self._margin = renewed(self._margin, expected, took, self.policy.reserve)
+        self._target = self.policy.rule.learn(self._target, batch.servable.sizes, late)
 
     def _running_query(self, query_id: int) -> Query | None:
         parts = self.running.parts if self.running else ()

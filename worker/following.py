@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tidewise.core.application import Application
 from tidewise.core.errors import PlanError, RepositoryError
 from tidewise.core.plan import Assignment
 from tidewise.core.profile import Profile
-from tidewise.proto import control_pb2 as pb
-from tidewise.proto.convert import assignment_noun, source_noun
+from tidewise.core.report import WorkerOrder
+from tidewise.core.repository import ApplicationSource
 from tidewise.worker.host import Host
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.station import Source, Station
@@ -24,7 +25,7 @@ class Follower:
     def __init__(self, host: Host, profile: Profile) -> None:
         self._host = host
         self._profile = profile
-        self._last: bytes = b""
+        self._last: WorkerOrder | None = None
 
     @property
     def profile(self) -> Profile:
@@ -34,23 +35,23 @@ class Follower:
     def learn(self, profile: Profile) -> None:
         """Decide by this profile from the next order on."""
         self._profile = profile
-        self._last = b""
+        self._last = None
 
-    def follow(self, order: pb.WorkerOrder) -> None:
+    def follow(self, order: WorkerOrder) -> None:
         """Give every device its part; a device without one hosts nothing."""
-        said = _without_measures(order)
-        if said == self._last:
+        told = replace(order, measures=())
+        if told == self._last:
             return
-        self._last = said
-        applications = _applications(order.catalogue.applications)
+        self._last = told
+        applications = _readable(order.applications)
         self._host.know(applications)
         self._host.ordered = True
-        assignments = {one.worker: assignment_noun(one) for one in order.assignments}
+        assignments = {one.worker: one for one in order.assignments}
         for name, station in self._host.stations.items():
             self._give(station, order.plan_version, assignments.get(name), applications)
 
     def _give(
-        self, station: Station, version: int, assignment: Assignment | None, applications: dict[str, Application]
+        self, station: Station, version: int, assignment: Assignment | None, applications: Mapping[str, Application]
     ) -> None:
         if assignment is None:
             station.order(Order(version), ())
@@ -73,17 +74,12 @@ class Follower:
         return Source(application, variant, entry)
 
 
-def _without_measures(order: pb.WorkerOrder) -> bytes:
-    told = pb.WorkerOrder(plan_version=order.plan_version, catalogue=order.catalogue, assignments=order.assignments)
-    return told.SerializeToString(deterministic=True)
-
-
-def _applications(specs: Iterable[pb.ApplicationSpec]) -> dict[str, Application]:
+def _readable(sources: Iterable[ApplicationSource]) -> dict[str, Application]:
     """The applications that can be read; others are logged and left out."""
     found = {}
-    for spec in specs:
+    for source in sources:
         try:
-            application = source_noun(spec).parse()
+            application = source.parse()
         except RepositoryError as error:
             log.warning("application left out", extra={"reason": str(error)})
             continue

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 
-from tidewise.proto import control_pb2 as pb
+from tidewise.core.report import DeviceReport, Holding
 from tidewise.worker.station import Station
 
 WINDOW = 1.0  # seconds over which rates are taken
@@ -28,31 +27,24 @@ class Rates:
         return (arrivals - first_arrivals) / seconds, (violations - first_violations) / seconds
 
 
-def device_report(station: Station, rates: Rates, draining: bool, now: float) -> pb.DeviceReport:
+def device_report(station: Station, rates: Rates, draining: bool, now: float) -> DeviceReport:
     """One device as the controller should know it."""
     device = station.device
     hosting, counters = device.hosting, device.counters
     arrivals, violations = rates.update(now, sum(counters.arrivals.values()), counters.violations)
     refused_version, refused_reason = hosting.refused
-    return pb.DeviceReport(
+    return DeviceReport(
         name=device.name,
         device_type=station.device_type.name,
-        memory_bytes=station.device_type.memory or 0,
-        warm=[pb.Warm(**one.model._asdict()) for one in hosting.serving.warm],
+        memory=station.device_type.memory,
+        warm=tuple(Holding(*one.model) for one in hosting.serving.warm),
         applied_version=hosting.serving.version,
         refused_version=refused_version,
         refused_reason=refused_reason,
         queued=len(device.queue),
         busy=device.running is not None,
-        arrivals_per_s=arrivals,
-        violations_per_s=violations,
+        arrival_rate=arrivals,
+        violation_rate=violations,
         served={"/".join(key): one.served for key, one in counters.variants.items()},
         draining=draining,
     )
-
-
-def worker_report(
-    process: str, address: str, devices: Iterable[pb.DeviceReport], profiles: Iterable[str]
-) -> pb.WorkerReport:
-    """The whole process; ``profiles`` are profile files as text, none if nothing is new."""
-    return pb.WorkerReport(process=process, address=address, devices=devices, profiles=profiles)

@@ -21,6 +21,7 @@ from tidewise.worker.following import Follower
 from tidewise.worker.health import Health
 from tidewise.worker.host import Host
 from tidewise.worker.loader import VariantLoader
+from tidewise.worker.measuring import Measurer
 from tidewise.worker.service import InferenceService
 from tidewise.worker.settings import WorkerSettings
 from tidewise.worker.station import Station
@@ -55,7 +56,8 @@ class WorkerProcess:
         self._changed = asyncio.Event()
         self._channel = grpc.aio.insecure_channel(settings.join, options=message_options(settings.limits.max_message))
         policy = settings.policy
-        self._loader = VariantLoader(ModelStore(settings.repository, settings.state / "models", self._fetch))
+        store = ModelStore(settings.repository, settings.state / "models", self._fetch)
+        self._loader = VariantLoader(store)
         self.host = Host(
             {
                 name: Station(Device(name, policy), device_type, self._loader.load, self._on_change)
@@ -71,6 +73,8 @@ class WorkerProcess:
         health_pb2_grpc.add_HealthServicer_to_server(self.health.servicer, self.server)
         self.address = _advertised(settings, _bind(self.server, settings.listen))
         self.agent = Agent(self.host, Follower(self.host, settings.profile), self._channel, self.address, loop.time)
+        self._measurer = Measurer(self.host, store, settings.state, self.agent.learn)
+        self.agent.measure = self._measurer.ask
         self._tasks: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -93,6 +97,7 @@ class WorkerProcess:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._measurer.close()
         self.host.close()
         self._loader.close()
         await self._channel.close(None)

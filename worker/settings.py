@@ -15,6 +15,7 @@ from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Policy
 
 _Named = TypeVar("_Named")
+REPLY = 0.002  # seconds from the end of a batch to the caller: encoding, sending, and the router between
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class WorkerSettings:
             rule=_named(RULES, self.policies.batching, "batching"),
             choice=_named(CHOICES, self.policies.variant_choice, "variant_choice"),
             max_queue=self.limits.max_queue,
+            reserve=REPLY,
         )
 
     @property

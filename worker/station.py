@@ -200,8 +200,9 @@ class Station:
         caller = self._callers.pop(query.id)
         if caller.future.done():
             return
+        joined = caller.pieces[0] if len(caller.pieces) == 1 else assemble(caller.pieces)
         answer = Answer(
-            outputs=caller.pieces[0] if len(caller.pieces) == 1 else assemble(caller.pieces),
+            outputs={name: joined[name] for name in caller.outputs},
             variant=batch.servable.model.variant,
             version=batch.servable.version,
             plan_version=batch.plan_version,

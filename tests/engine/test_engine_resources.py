@@ -25,7 +25,7 @@ def rows(count: int) -> dict[str, np.ndarray]:
 def test_sixty_loads_and_unloads_leave_memory_where_it_was(engine: Engine, models: Path) -> None:
     def cycle() -> None:
         session = engine.load(models / "heavy.onnx", SessionOptions())
-        for count in (1, 64, 256, 3):
+        for count in (1, 64, 3):
             session.run(rows(count), ["y"])
         session.close()
 

@@ -16,8 +16,9 @@ from tidewise.core.repository import MeasuredAccuracy
 from tidewise.worker.engine.base import SessionOptions, Tensors
 from tidewise.worker.engine.onnx import OnnxEngine
 from tidewise.worker.profiling.accuracy import accuracy_warning, count_correct, measure_accuracy
+from tidewise.worker.profiling.company import slower_in_company
 from tidewise.worker.profiling.effort import Effort, enough, uncertainty
-from tidewise.worker.profiling.measure import measure_size, time_in_turn
+from tidewise.worker.profiling.measure import Measured, measure_size, time_in_turn
 from tidewise.worker.profiling.subject import Subject, read_subjects
 from tidewise.worker.samples import Samples, read_samples
 from tidewise.worker.tensors import Array, row_count
@@ -94,6 +95,18 @@ def test_in_turn_each_batch_follows_one_of_its_sibling_s() -> None:
     sibling, session = Pretend(watch, 0.5), Pretend(watch, 0.02, 0.04, 0.03)
     assert time_in_turn(sibling, session, ["y"], SAMPLES.queries(2), 3, watch) == pytest.approx(0.03)
     assert watch.now == pytest.approx(3 * 0.5 + 0.09)
+
+
+def test_a_variant_slowed_by_its_sibling_gets_a_note_and_others_none() -> None:
+    watch = Stopwatch()
+    alone = [Measured(4, (0.010,) * 10, True), Measured(16, (0.030,) * 10, True)]
+
+    def notes(in_turn: float) -> list[str]:
+        sibling, session = Pretend(watch, 0.5), Pretend(watch, in_turn)
+        return list(slower_in_company(sibling, session, ["y"], SAMPLES, alone, watch))
+
+    assert notes(0.011) == []
+    assert notes(0.020) == ["in turn with a sibling, batch size 4 takes 2.00 times as long as alone"]
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_the_table_shows_accuracy_medians_and_capacity(repository: Path, cluster
     common = ("--repository", repository, "--cluster", cluster_file, "--device-type", "big", "--quick")
     result = invoke(*common, "--accuracy", "--out", tmp_path / "p.json")
     assert result.exit_code == 0, result.output
-    assert re.search(r"large +100\.00% +[\d.]+ / [\d.]+ +\d+ \([18]\)", result.stdout)
+    assert re.search(r"large +100\.00% +big +[\d.]+ +[\d.]+ +\d+ +[18]", result.stdout)
     assert "odd" not in result.stdout
 
 

@@ -9,7 +9,7 @@ from tidewise.core.application import Application, Variant
 from tidewise.core.cluster import EMULATED, SLOWDOWN, DeviceType
 from tidewise.core.errors import EngineError
 from tidewise.core.profile import VariantProfile
-from tidewise.worker.engine.base import Session
+from tidewise.worker.engine.base import Session, SessionOptions
 from tidewise.worker.engine.choose import open_model, session_options
 from tidewise.worker.engine.crosscheck import ROWS, cross_check
 from tidewise.worker.engine.emulated import EmulatedSession, SlowdownSession
@@ -51,8 +51,8 @@ def load_variant(
 def prove(
     session: Session, device_type: DeviceType, application: Application, variant: Variant, model: Path, samples: Samples
 ) -> None:
-    """Cross-check a session against one opened for this by onnxruntime's Python binding. Raises EngineError."""
-    reference = OnnxEngine().load(model, session_options(device_type))
+    """Cross-check a session against one that onnxruntime's Python binding opens on the CPU. Raises EngineError."""
+    reference = OnnxEngine().load(model, SessionOptions(session_options(device_type).threads))
     try:
         cross_check(session, reference, application, variant, samples)
     finally:

@@ -14,15 +14,11 @@ from tidewise.core.profile import BatchLatency, VariantProfile
 from tidewise.worker.engine.base import Session
 from tidewise.worker.engine.loading import batch_sizes, load_variant
 from tidewise.worker.profiling.accuracy import QUICK_ROWS, accuracy_warning
+from tidewise.worker.profiling.company import slower_in_company
 from tidewise.worker.profiling.effort import Effort
-from tidewise.worker.profiling.measure import Measured, measure_sizes, time_in_turn
+from tidewise.worker.profiling.measure import Measured, measure_sizes
 from tidewise.worker.profiling.tasks import Task, conditions
 from tidewise.worker.samples import Samples, samples_for
-
-COMPANY_SIZE = 8  # rows of the batch on which company is tried
-COMPANY_ROUNDS = 9
-COMPANY_SLACK = 1.15  # a batch may take this much longer in company before it is noted...
-COMPANY_FLOOR = 2e-4  # ...if that is at least so many seconds: less is lost in noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ def _run(task: Task, samples: Samples, company: Session | None, effort: Effort) 
     measured = measure_sizes(loaded.session, outputs, samples, sizes, effort)
     notes = [*_unsettled(measured), *_wrong(task, loaded.session, samples)]
     if company is not None:
-        notes += _slower_in_company(company, loaded.session, outputs, samples, measured)
+        notes += slower_in_company(company, loaded.session, outputs, samples, measured)
     return loaded, [_entry(task, one, loaded, measured, effort, notes) for one in task.targets]
 
 
@@ -116,14 +112,3 @@ def _wrong(task: Task, session: Session, samples: Samples) -> Iterator[str]:
     )
     if warning is not None:
         yield warning
-
-
-def _slower_in_company(
-    company: Session, session: Session, outputs: list[str], samples: Samples, measured: list[Measured]
-) -> Iterator[str]:
-    """Thread pools of several sessions in one process can fight; then figures taken alone do not hold in service."""
-    alone = next((one for one in reversed(measured) if one.size <= COMPANY_SIZE), measured[0])
-    together = time_in_turn(company, session, outputs, samples.queries(alone.size), COMPANY_ROUNDS)
-    excess = together - alone.summary.p50
-    if excess > COMPANY_FLOOR and together > alone.summary.p50 * COMPANY_SLACK:
-        yield f"in turn with a sibling, batch size {alone.size} takes {together / alone.summary.p50:.2f} times as long"
