@@ -27,7 +27,7 @@ Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 class Station:
     """One device with what surrounds it: the latencies that are true, its timer, its loads."""
 
-    __slots__ = ("armed", "device", "loading", "memory", "medians", "name", "told", "type")
+    __slots__ = ("armed", "device", "loading", "medians", "memory", "name", "told", "type")
 
     def __init__(self, name: str, kind: str, memory: int | None, policy: Policy) -> None:
         self.name = name

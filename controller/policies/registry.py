@@ -1,0 +1,41 @@
+"""The allocation policies a cluster file may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tidewise.controller.allocation.linear import Effort
+from tidewise.controller.allocation.scenario import solve_scenarios
+from tidewise.controller.allocation.solve import Limits, solve
+from tidewise.controller.margin import with_margin
+from tidewise.controller.policies.counts import CountPolicy
+from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
+from tidewise.controller.policies.restrict import least_accurate, most_accurate
+from tidewise.controller.policies.tidewise import ScenarioPolicy
+from tidewise.core.errors import ConfigError
+from tidewise.core.scenario import ScenarioCase
+
+POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
+    "ilp": CountPolicy,
+    "highs": lambda: CountPolicy(method="highs"),
+    "pulp": lambda: CountPolicy(method="pulp"),
+    "fast": lambda: CountPolicy(method="fast"),
+    "static": lambda: CountPolicy(static=True),
+    "clipper-ha": lambda: CountPolicy(restrict=most_accurate, static=True),
+    "clipper-ht": lambda: CountPolicy(restrict=least_accurate, static=True),
+    "tidewise": ScenarioPolicy,
+}
+
+
+def allocation_policy(name: str) -> AllocationPolicy:
+    """A policy of this name, as new. Raises ConfigError."""
+    if name not in POLICIES:
+        raise ConfigError(f"allocation policy {name!r} is unknown; choose one of {', '.join(POLICIES)}")
+    return POLICIES[name]()
+
+
+def allocate(case: Problem, method: str, limits: Limits) -> Answer:
+    """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
+    if isinstance(case, ScenarioCase):
+        return solve_scenarios(case, Effort(gap=2e-3, checks=limits.checks, nodes=limits.nodes, seconds=limits.seconds))
+    return with_margin(case, lambda one: solve(one, method=method, limits=limits))
