@@ -22,8 +22,7 @@ from tidewise.core.trace import Trace, checked
 KINDS = {"cpu": "onnxruntime_cpu", "ampere": "onnxruntime_gpu_ampere", "pascal": "onnxruntime_gpu_pascal"}
 POOLS = {"full": (20, 10, 10), "half": (10, 5, 5)}
 SIZES = (1, 2, 4, 8)
-NOISE = 0.03  # of a batch's time
-P95 = 1 + 1.645 * NOISE  # 95th percentile over median, of the noise that is simulated
+
 
 Medians = dict[tuple[str, str], dict[int, float]]
 
@@ -87,11 +86,11 @@ def _application(name: str, file: Path, slo: float) -> Application:
 
 
 def _entry(application: Application, variant: Variant, kind: str, medians: Medians) -> VariantProfile | None:
-    """A size that takes no longer than a smaller one is as fast as it was measured; sizes above 8 are not used."""
+    """The published systems plan with medians, so the median stands for the 95th percentile too, for every policy."""
     found = {size: one for size, one in medians.get((variant.name, KINDS[kind]), {}).items() if size in SIZES}
     if not found:
         return None
-    batches = tuple(BatchLatency(size, found[size], found[size] * P95) for size in sorted(found))
+    batches = tuple(BatchLatency(size, found[size], found[size]) for size in sorted(found))
     load = load_seconds(medians[variant.name, KINDS["cpu"]][1])
     return VariantProfile(application.name, variant.name, kind, batches, load=load, digest=variant.digest)
 

@@ -33,6 +33,7 @@ from tidewise.core.cluster import Cluster
 from tidewise.core.demand import NO_DEMAND, Estimate
 from tidewise.core.plan import Plan
 from tidewise.core.report import MeasureRequest, WorkerOrder
+from tidewise.core.routes import RoutingSnapshot
 
 RECENT = 20  # plans kept for the status
 PLANNED = "planned"  # the variant choice that uses no sibling
@@ -62,6 +63,8 @@ class Conductor:
     _stale_routes: bool = True
 
     def __post_init__(self) -> None:
+        limits, policies = self.cluster.limits, self.cluster.policies
+        self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
 
     def resume(self, plan: Plan, revision: int) -> None:

@@ -83,6 +83,19 @@ def cycle(view: View, backlogs: Backlogs, now: float, turn: int, generator: rand
     return view.lanes[view.cycle[turn % len(view.cycle)]]
 
 
+def earliest_finish(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
+    """The lane predicted to finish first, were each worker to run its fastest variant, whatever the shares.
+
+    For workers that choose their variant by their backlog: shares would only keep them from helping one another.
+    """
+    best, least = view.lanes[0], float("inf")
+    for lane in view.lanes:
+        finish = predicted_finish(lane, backlogs, now)
+        if finish < least:
+            best, least = lane, finish
+    return best
+
+
 def random_pair(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
     """The shorter of two lanes drawn by share (Mitzenmacher, 2001: the power of two choices)."""
     first, second = (view.lanes[generator.choice(view.cycle)] for _ in range(2))
@@ -91,7 +104,12 @@ def random_pair(view: View, backlogs: Backlogs, now: float, turn: int, generator
     return first
 
 
-CHOICES: dict[str, Choose] = {"least-backlog": least_backlog, "cycle": cycle, "random": random_pair}
+CHOICES: dict[str, Choose] = {
+    "least-backlog": least_backlog,
+    "earliest-finish": earliest_finish,
+    "cycle": cycle,
+    "random": random_pair,
+}
 
 
 def choice(name: str) -> Choose:
