@@ -44,9 +44,14 @@ def decide(
 def predicted_finish(lane: Lane, backlogs: Backlogs, now: float) -> float:
     """Seconds until the worker could have answered one more query: its backlog at its rate, then its fastest variant.
 
-    A floor, not an estimate: what this refuses the worker could not have served in time either.
+    A floor, not an estimate: what this refuses the worker could not have served in time either. Queries of one batch
+    come back together, so all that could be done since the last answer counts as done, unless the worker is stuck.
     """
-    return _busy(backlogs.get(lane.route.worker, IDLE), lane.service, now) + lane.route.fastest
+    backlog = backlogs.get(lane.route.worker, IDLE)
+    ahead, elapsed = backlog.outstanding * lane.service, now - backlog.since
+    if 0 <= elapsed < max(lane.service, lane.batch):
+        ahead = max(0.0, ahead - elapsed)
+    return ahead + lane.route.fastest
 
 
 def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
@@ -83,19 +88,6 @@ def cycle(view: View, backlogs: Backlogs, now: float, turn: int, generator: rand
     return view.lanes[view.cycle[turn % len(view.cycle)]]
 
 
-def earliest_finish(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
-    """The lane predicted to finish first, were each worker to run its fastest variant, whatever the shares.
-
-    For workers that choose their variant by their backlog: shares would only keep them from helping one another.
-    """
-    best, least = view.lanes[0], float("inf")
-    for lane in view.lanes:
-        finish = predicted_finish(lane, backlogs, now)
-        if finish < least:
-            best, least = lane, finish
-    return best
-
-
 def random_pair(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
     """The shorter of two lanes drawn by share (Mitzenmacher, 2001: the power of two choices)."""
     first, second = (view.lanes[generator.choice(view.cycle)] for _ in range(2))
@@ -104,12 +96,7 @@ def random_pair(view: View, backlogs: Backlogs, now: float, turn: int, generator
     return first
 
 
-CHOICES: dict[str, Choose] = {
-    "least-backlog": least_backlog,
-    "earliest-finish": earliest_finish,
-    "cycle": cycle,
-    "random": random_pair,
-}
+CHOICES: dict[str, Choose] = {"least-backlog": least_backlog, "cycle": cycle, "random": random_pair}
 
 
 def choice(name: str) -> Choose:
