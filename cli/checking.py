@@ -21,6 +21,7 @@ from tidewise.core.profile import Profile, parse_profile
 from tidewise.router.choice import CHOICES as ROUTINGS
 from tidewise.worker.batching import RULES as BATCHINGS
 from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
+from tidewise.worker.hosting import SWAPS
 from tidewise.worker.signature import signature_faults
 
 TRIALS = 7  # batches of one timed for each variant where no profile is given
@@ -137,6 +138,7 @@ def _policy_faults(cluster: Cluster, file: Path) -> Iterator[str]:
         "routing": ROUTINGS,
         "batching": BATCHINGS,
         "variant_choice": VARIANT_CHOICES,
+        "swaps": SWAPS,
     }
     for key, known in registries.items():
         name = getattr(cluster.policies, key)

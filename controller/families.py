@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tidewise.controller.allocation.hull import Rung, hull
-from tidewise.controller.case_builder import parted
+from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.kinds import Kind
 from tidewise.core.case import Case
 from tidewise.core.profile import Profile
@@ -17,11 +17,17 @@ WARM = 3  # variants a device keeps of its family; two did not suffice
 RESIDENT = 1.3  # a spare device that need not load anything is worth this much more
 DEVIATIONS = 2.0
 LEAST_USED = 1e-3  # devices
+MUCH_USED = 0.2  # of the family's device time
 
 
-def ladder(case: Case, kind: str, application: str) -> tuple[Rung, ...]:
-    """The hull of an application's variants on a kind, fastest first; names as in the case."""
-    row = {n: rate for n, rate in case.capacity.get(kind, {}).items() if case.variants[n].application == application}
+def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:
+    """The hull of an application's variants on a kind (of those warm, if given), fastest first; names as in the case."""
+    names = case.variants if warm is None else {joined(application, one) for one in warm}
+    row = {
+        n: rate
+        for n, rate in case.capacity.get(kind, {}).items()
+        if n in names and case.variants[n].application == application
+    }
     return hull(row, {name: case.variants[name].accuracy for name in row})
 
 
@@ -71,13 +77,23 @@ def place_families(
 
 
 def warm_variants(
-    rungs: Sequence[Rung], busy: Mapping[str, float], kind: Kind, memory: Mapping[str, int], most: int = WARM
+    rungs: Sequence[Rung],
+    busy: Mapping[str, float],
+    kind: Kind,
+    memory: Mapping[str, int],
+    kept: Collection[str] = (),
+    most: int = WARM,
 ) -> tuple[Rung, ...]:
     """What a device keeps warm of its family, most accurate first, as far as its memory holds.
 
-    The fastest; those the scenarios used, most used first; the most accurate; then the one in the middle.
+    The fastest; those the scenarios used, most used first; the most accurate; then the one in the middle. What is
+    ``kept`` warm now stays if that leaves out none that is used much: a load costs more than a slightly better rung.
     """
+    resident = [one for one in rungs if parted(one.variant)[1] in kept]
     used = sorted((one for one in rungs if busy.get(one.variant, 0.0) > LEAST_USED), key=lambda one: -busy[one.variant])
+    much = MUCH_USED * sum(busy[one.variant] for one in used)
+    if {rungs[0], *(one for one in used if busy[one.variant] > much)} <= set(resident):
+        return _ranked(resident)
     middle = (rungs[0].accuracy + rungs[-1].accuracy) / 2
     between = sorted(rungs, key=lambda one: abs(one.accuracy - middle))
     chosen: list[Rung] = []
@@ -85,7 +101,11 @@ def warm_variants(
         needed = sum(memory[each.variant] for each in (*chosen, one))
         if one not in chosen and len(chosen) < most and needed <= (kind.memory or math.inf):
             chosen.append(one)
-    return tuple(sorted(chosen, key=lambda one: (-one.accuracy, one.variant)))
+    return _ranked(chosen)
+
+
+def _ranked(rungs: Iterable[Rung]) -> tuple[Rung, ...]:
+    return tuple(sorted(rungs, key=lambda one: (-one.accuracy, one.variant)))
 
 
 def memory_of(case: Case, profile: Profile, device_type: str) -> dict[str, int]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from tidewise.core.cluster import Cluster, Policies
-from tidewise.core.errors import ConfigError
+from tidewise.core.cluster import Cluster
 from tidewise.core.outcome import Reason
 from tidewise.core.plan import Assignment
 from tidewise.core.report import DeviceReport, Holding, WorkerOrder
 from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World, device_names
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start
-from tidewise.worker.batching import RULES
-from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Device, Policy
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.query import Batch, Query
 from tidewise.worker.servable import Model
+from tidewise.worker.settings import device_policy
 
 LEAST_NOISE = 0.7  # of the median: no batch is ever faster than that
 Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
@@ -138,17 +136,9 @@ class Site:
 
 
 def _stations(cluster: Cluster) -> dict[str, Station]:
-    policy = device_policy(cluster.policies, cluster.limits.max_queue)
+    policy = device_policy(cluster.policies, cluster.limits, reserve=0.0)
     types = cluster.device_types
     return {name: Station(name, kind, types[kind].memory, policy) for name, kind in device_names(cluster).items()}
-
-
-def device_policy(policies: Policies, max_queue: int) -> Policy:
-    """The worker's rules by name. Raises ConfigError naming an unknown one."""
-    for name, known in ((policies.batching, RULES), (policies.variant_choice, CHOICES)):
-        if name not in known:
-            raise ConfigError(f"there is no rule {name!r}; known: {', '.join(known)}")
-    return Policy(RULES[policies.batching], CHOICES[policies.variant_choice], max_queue)
 
 
 def _report(station: Station) -> DeviceReport:

@@ -28,13 +28,15 @@ LINGER = 2.0  # seconds a replaced variant stays for queries that routers sent b
 class Policy:
     """How a device decides: batching rule, variant choice, and the most queries it queues.
 
-    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller.
+    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller. Where
+    swaps are not ``staged``, the old variant stops before the new one loads.
     """
 
     rule: Rule
     choice: Choice
     max_queue: int = 512
     reserve: float = 0.0
+    staged: bool = True
 
 
 class Device:

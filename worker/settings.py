@@ -13,6 +13,7 @@ from tidewise.core.profile import Profile
 from tidewise.worker.batching import RULES
 from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Policy
+from tidewise.worker.hosting import SWAPS
 
 _Named = TypeVar("_Named")
 REPLY = 0.002  # seconds from the end of a batch to the caller: encoding, sending, and the router between
@@ -39,12 +40,7 @@ class WorkerSettings:
     @property
     def policy(self) -> Policy:
         """The named rules. Raises ConfigError naming an unknown one."""
-        return Policy(
-            rule=_named(RULES, self.policies.batching, "batching"),
-            choice=_named(CHOICES, self.policies.variant_choice, "variant_choice"),
-            max_queue=self.limits.max_queue,
-            reserve=REPLY,
-        )
+        return device_policy(self.policies, self.limits, REPLY)
 
     @property
     def effective(self) -> dict[str, str]:
@@ -55,6 +51,17 @@ class WorkerSettings:
             "max_queue": str(self.limits.max_queue),
             "max_message_bytes": str(self.limits.max_message),
         }
+
+
+def device_policy(policies: Policies, limits: Limits, reserve: float) -> Policy:
+    """How devices decide under these names. Raises ConfigError naming an unknown one."""
+    return Policy(
+        rule=_named(RULES, policies.batching, "batching"),
+        choice=_named(CHOICES, policies.variant_choice, "variant_choice"),
+        max_queue=limits.max_queue,
+        reserve=reserve,
+        staged=_named(SWAPS, policies.swaps, "swaps"),
+    )
 
 
 def _named(registry: Mapping[str, _Named], name: str, key: str) -> _Named:

@@ -6,20 +6,23 @@ smallest price at which the application's devices together carry its rate is fou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from tidewise.controller.allocation.hull import Rung
 
 DEAREST = 20.0  # accuracy one answer may cost: at this price every device runs its fastest variant
 STEPS = 22
 
-Ladders = Mapping[str, Sequence[Rung]]
+_Class = TypeVar("_Class", bound=Hashable)
 
 
-def ceilings(ladders: Ladders, devices: Mapping[str, int], rate: float) -> dict[str, Rung]:
-    """By kind, the variant to aim for; on the more accurate side of the price, since devices go below it themselves.
+def ceilings(
+    ladders: Mapping[_Class, Sequence[Rung]], devices: Mapping[_Class, int], rate: float
+) -> dict[_Class, Rung]:
+    """By class of alike devices, the variant to aim for; on the more accurate side of the price, since devices go below it themselves.
 
-    ``ladders`` are hulls, fastest first, by kind; ``devices`` how many of each kind hold the family.
+    ``ladders`` are hulls, fastest first; ``devices`` how many of each class hold the family.
     """
     here = {kind: ladders[kind] for kind, count in devices.items() if count > 0 and ladders.get(kind)}
     best = {kind: ladder[-1] for kind, ladder in here.items()}
@@ -37,12 +40,12 @@ def ceilings(ladders: Ladders, devices: Mapping[str, int], rate: float) -> dict[
     return _picked(here, low)
 
 
-def _picked(ladders: Ladders, price: float) -> dict[str, Rung]:
+def _picked(ladders: Mapping[_Class, Sequence[Rung]], price: float) -> dict[_Class, Rung]:
     return {
         kind: max(ladder, key=lambda rung: ((rung.accuracy + price) * rung.rate, rung.accuracy))
         for kind, ladder in ladders.items()
     }
 
 
-def _carried(chosen: Mapping[str, Rung], devices: Mapping[str, int]) -> float:
+def _carried(chosen: Mapping[_Class, Rung], devices: Mapping[_Class, int]) -> float:
     return sum(devices[kind] * rung.rate for kind, rung in chosen.items())

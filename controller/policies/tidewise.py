@@ -32,6 +32,8 @@ from tidewise.core.scenario import Families, FamilyPlan, ScenarioCase
 STEER_EVERY = 0.5  # seconds
 LEAST_RATE = 0.2
 
+_Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
+
 
 @dataclass(slots=True)
 class ScenarioPolicy:
@@ -117,28 +119,24 @@ class ScenarioPolicy:
         case = self._case
         assert case is not None
         kind_of = _kind_of(view, case)
-        holding: dict[str, Counter[str]] = defaultdict(Counter)
+        holding: dict[str, Counter[_Class]] = defaultdict(Counter)
         for one in plan.assignments:
-            serves = one.application if planned else _serves(view, one.worker)
             if one.worker in kind_of:
-                holding[serves][kind_of[one.worker]] += 1
-        aims = {}
-        for name, devices in holding.items():
-            if name in case.applications:
-                rate = _recourse_rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
-                aims[name] = ceilings({kind: ladder(case, kind, name) for kind in devices}, devices, rate)
+                serves = one.application if planned else _serves(view, one.worker)
+                holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
+        aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in case.applications}
         return tuple(
-            self._aimed(one, aims.get(one.application, {}).get(kind_of.get(one.worker, ""))) for one in plan.assignments
+            _aimed(one, aims.get(one.application, {}).get((kind_of.get(one.worker, ""), one.warm)))
+            for one in plan.assignments
         )
 
-    def _aimed(self, one: Assignment, aim: Rung | None) -> Assignment:
-        """The most accurate warm variant that is no more accurate than the aim."""
+    def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[_Class, Rung]:
+        """The ceiling of each class of alike devices; those on their way to another family count whole."""
         case = self._case
-        if aim is None or case is None:
-            return one
-        accuracy = {name: case.variants[f"{one.application}/{name}"].accuracy for name in one.warm}
-        able = [name for name in one.warm if accuracy[name] <= aim.accuracy + 1e-12]
-        return replace(one, ceiling=able[0] if able else one.warm[-1])
+        assert case is not None
+        ladders = {one: ladder(case, one[0], name, one[1]) for one in classes}
+        rate = _recourse_rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
+        return ceilings(ladders, classes, rate)
 
     def _described(self, question: Question, answer: FamilyPlan) -> Plan:
         return Plan(
@@ -153,6 +151,10 @@ class ScenarioPolicy:
             gap=(answer.bound - answer.objective) / answer.bound if answer.bound > 0 else 0.0,
             solve=answer.wall,
         )
+
+
+def _aimed(one: Assignment, aim: Rung | None) -> Assignment:
+    return one if aim is None else replace(one, ceiling=parted(aim.variant)[1])
 
 
 def _recourse_rate(estimate: Estimate, slo: float) -> float:
@@ -198,7 +200,9 @@ def _assignments(
         total[key[1]] += ladders[key][0].rate  # type: ignore[assignment]
     for device in sorted(hosts):
         key = hosts[device]
-        yield _assignment(question, device, key, ladders[key], answer.busy.get(key[0], {}), total[key[1]], view)
+        yield _assignment(
+            question, device, key, ladders[key], answer.busy.get(key[0], {}), total[key[1]], current, view
+        )
 
 
 def _assignment(
@@ -208,12 +212,15 @@ def _assignment(
     rungs: tuple[Rung, ...],
     busy: Mapping[str, float],
     total: float,
+    current: Plan,
     view: View,
 ) -> Assignment:
     """``capacity`` is that of the fastest variant: the router must not refuse what the device could still answer."""
     kind = question.kinds[key[0]]
     memory = memory_of(question.case, view.profile, kind.device_type)
-    warm = warm_variants(rungs, busy, kind, memory)
+    held = current.of(device)
+    kept = held.warm if held is not None and held.application == key[1] else ()
+    warm = warm_variants(rungs, busy, kind, memory, kept)
     names = tuple(parted(one.variant)[1] for one in warm)
     return Assignment(device, key[1], names, names[0], rungs[0].rate / total, rungs[0].rate)
 
