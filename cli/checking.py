@@ -19,9 +19,9 @@ from tidewise.core.errors import InputError
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
 from tidewise.router.choice import CHOICES as ROUTINGS
-from tidewise.worker.batching import RULES as BATCHINGS
 from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
 from tidewise.worker.hosting import SWAPS
+from tidewise.worker.rivals import KNOWN as BATCHINGS
 from tidewise.worker.signature import signature_faults
 
 TRIALS = 7  # batches of one timed for each variant where no profile is given

@@ -71,9 +71,12 @@ def ask(
     settings: PlannerSettings,
     restrict: Callable[[Case], Case],
     demanded: Demands | None = None,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Question:
-    """The question of this moment. ``restrict`` limits the case; ``demanded`` replaces our own reading of demand."""
-    kinds = kinds_of(view.devices, view.barred)
+    """The question of this moment. ``restrict`` limits the case; ``demanded`` replaces our own reading of demand,
+    ``kinds`` our own grouping of devices.
+    """
+    kinds = kinds_of(view.devices, view.barred) if kinds is None else kinds
     held = held_by(view, plan)
     read = demanded or demand_of
     demand = {name: read(name, one, trigger, view, settings) for name, one in view.applications.items()}

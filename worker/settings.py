@@ -10,10 +10,10 @@ from typing import TypeVar
 from tidewise.core.cluster import DeviceType, Limits, Policies
 from tidewise.core.errors import ConfigError
 from tidewise.core.profile import Profile
-from tidewise.worker.batching import RULES
 from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Policy
 from tidewise.worker.hosting import SWAPS
+from tidewise.worker.rivals import KNOWN
 
 _Named = TypeVar("_Named")
 REPLY = 0.002  # seconds from the end of a batch to the caller: encoding, sending, and the router between
@@ -56,7 +56,7 @@ class WorkerSettings:
 def device_policy(policies: Policies, limits: Limits, reserve: float) -> Policy:
     """How devices decide under these names. Raises ConfigError naming an unknown one."""
     return Policy(
-        rule=_named(RULES, policies.batching, "batching"),
+        rule=_named(KNOWN, policies.batching, "batching"),
         choice=_named(CHOICES, policies.variant_choice, "variant_choice"),
         max_queue=limits.max_queue,
         reserve=reserve,

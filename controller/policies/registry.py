@@ -8,10 +8,15 @@ from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.scenario import solve_scenarios
 from tidewise.controller.allocation.solve import Limits, solve
 from tidewise.controller.margin import with_margin
+from tidewise.controller.policies.anytime import AnytimePolicy
 from tidewise.controller.policies.counts import CountPolicy
+from tidewise.controller.policies.infaas import InfaasPolicy
 from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
+from tidewise.controller.policies.proteus import ProteusPolicy
 from tidewise.controller.policies.restrict import least_accurate, most_accurate
+from tidewise.controller.policies.sommelier import SommelierPolicy
 from tidewise.controller.policies.tidewise import ScenarioPolicy
+from tidewise.controller.policies.uniform import UniformPolicy
 from tidewise.core.errors import ConfigError
 from tidewise.core.scenario import ScenarioCase
 
@@ -24,6 +29,13 @@ POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "clipper-ha": lambda: CountPolicy(restrict=most_accurate, static=True),
     "clipper-ht": lambda: CountPolicy(restrict=least_accurate, static=True),
     "tidewise": ScenarioPolicy,
+    "proteus": ProteusPolicy,
+    "proteus-periodic": lambda: ProteusPolicy(sudden=False),
+    "infaas": InfaasPolicy,
+    "sommelier": SommelierPolicy,
+    "anytime": AnytimePolicy,
+    "without-selection": lambda: ProteusPolicy(restrict=most_accurate),
+    "without-assignment": UniformPolicy,
 }
 
 
