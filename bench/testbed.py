@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tidewise.core.application import Application, Variant
-from tidewise.core.cluster import Cluster, DeviceType, PlannerSettings, Policies
+from tidewise.core.cluster import Cluster, DeviceType
 from tidewise.core.profile import BatchLatency, Profile, VariantProfile
 from tidewise.core.trace import Trace, checked
 
@@ -54,12 +54,12 @@ def read_testbed(data: Path, trace: str) -> Testbed:
     return Testbed(applications, profile, _trace(times, trace))
 
 
-def cluster(pool: str, policies: Policies, planner: PlannerSettings) -> Cluster:
+def cluster(pool: str) -> Cluster:
     """A pool by name."""
     types = {
         kind: DeviceType(kind, count=count, batch_sizes=SIZES) for kind, count in zip(KINDS, POOLS[pool], strict=True)
     }
-    return Cluster(types, policies=policies, planner=planner)
+    return Cluster(types)
 
 
 def load_seconds(latency: float) -> float:
@@ -108,3 +108,8 @@ def first_rates(trace: Trace, seconds: float = 5.0) -> dict[str, float]:
     """Each application's arrivals per second over the first seconds."""
     early = trace.application[trace.arrival < seconds]
     return {name: float(np.sum(early == place)) / seconds for place, name in enumerate(trace.names)}
+
+
+def mean_rates(trace: Trace) -> dict[str, float]:
+    """Each application's arrivals per second over the whole trace."""
+    return {name: float(np.sum(trace.application == place)) / trace.duration for place, name in enumerate(trace.names)}

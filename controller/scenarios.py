@@ -33,12 +33,14 @@ class Tuning:
     """How much is put on top of what was measured; found by experiment (docs/evaluation.md).
 
     Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more.
+    ``only_level`` leaves every other scenario out.
     """
 
     headroom: float = 1.05
     sigma: float = 0.5
     level_sigma: float = 1.0
     stresses: tuple[Stress, ...] = (Stress(1.25, 1.0, 0.3), Stress(1.6, 2.0, 0.15))
+    only_level: bool = False
 
 
 @dataclass(slots=True)
@@ -78,8 +80,10 @@ def scenarios(
         (2.0, at(1.0, tuning.level_sigma)),
         (1.0, {name: max(rate, busiest.get(name, 0.0)) for name, rate in now.items()}),
     ]
+    if tuning.only_level:
+        seen = seen[2:3]
     whole = sum(weight for weight, _ in seen)
-    stressed = [(one.weight * whole, at(one.factor, one.sigma)) for one in tuning.stresses]
+    stressed = [(one.weight * whole, at(one.factor, one.sigma)) for one in tuning.stresses if not tuning.only_level]
     return tuple(
         Scenario(
             weight, {name: _planned(rate, estimates[name], applications[name].slo, tuning) for name, rate in d.items()}

@@ -17,6 +17,7 @@ from tidewise.controller.policies.restrict import least_accurate, most_accurate
 from tidewise.controller.policies.sommelier import SommelierPolicy
 from tidewise.controller.policies.tidewise import ScenarioPolicy
 from tidewise.controller.policies.uniform import UniformPolicy
+from tidewise.controller.scenarios import Tuning
 from tidewise.core.errors import ConfigError
 from tidewise.core.scenario import ScenarioCase
 
@@ -36,6 +37,8 @@ POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "anytime": AnytimePolicy,
     "without-selection": lambda: ProteusPolicy(restrict=most_accurate),
     "without-assignment": UniformPolicy,
+    "one-scenario": lambda: ScenarioPolicy(tuning=Tuning(only_level=True)),
+    "unsteered": lambda: ScenarioPolicy(steering=False),
 }
 
 

@@ -39,7 +39,7 @@ _Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
 class ScenarioPolicy:
     """``tuning`` says how much reserve the scenarios hold, ``fairness`` and ``swap_cost`` are the program's."""
 
-    tuning: Tuning = Tuning()
+    tuning: Tuning = field(default_factory=Tuning)
     fairness: float = 0.1
     swap_cost: float = 0.002
     steering: bool = True
@@ -81,7 +81,8 @@ class ScenarioPolicy:
         plan = replace(
             self._described(question, answer), assignments=tuple(_assignments(question, counts, answer, current, view))
         )
-        plan = replace(plan, assignments=self._steered_assignments(plan, view, planned=True))
+        if self.steering:
+            plan = replace(plan, assignments=self._steered_assignments(plan, view, planned=True))
         try:
             consistent(plan, view.applications, view.devices)
         except PlanError as error:
