@@ -1,6 +1,6 @@
 """One policy on one trace of the published testbed.
 
-    python bench/paper.py --data DIR --trace medium-normal_load/300 --policy tidewise [--batching B] [--pool half] --json
+    python bench/paper.py --data DIR --trace medium-normal_load/300 --policy tidewise [--pool half] --json
 
 DIR is any folder of that layout (bench/testbed.py). Nothing of it enters the project.
 """
@@ -23,11 +23,11 @@ from tidewise.simulator.simulation import Result, simulate
 from tidewise.simulator.world import Charges, World
 
 
-def world_of(data: Path, trace: str, pool: str, policy: Preset, charges: Charges = Charges()) -> World:
+def world_of(data: Path, trace: str, pool: str, policy: Preset, charges: Charges | None = None) -> World:
     """The testbed under a policy; informed policies are placed for the trace's mean, the others for its first 5 s."""
     bed = read_testbed(data, trace)
     expected = mean_rates(bed.trace) if policy.informed else first_rates(bed.trace)
-    return World(under(cluster(pool), policy), bed.applications, bed.profile, bed.trace, expected, charges)
+    return World(under(cluster(pool), policy), bed.applications, bed.profile, bed.trace, expected, charges or Charges())
 
 
 def figures(world: World, result: Result, *, bound: bool = True) -> dict[str, Any]:

@@ -21,7 +21,7 @@ MUCH_USED = 0.2  # of the family's device time
 
 
 def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:
-    """The hull of an application's variants on a kind (of those warm, if given), fastest first; names as in the case."""
+    """The hull of an application's variants on a kind (of the warm ones, if given), fastest first."""
     names = case.variants if warm is None else {joined(application, one) for one in warm}
     row = {
         n: rate

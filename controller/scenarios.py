@@ -21,7 +21,7 @@ Rates = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Stress:
-    """A demand that has not been seen: ``factor`` times (level + ``sigma`` deviations), with this share of the weight."""
+    """A demand not seen yet: ``factor`` times (level + ``sigma`` deviations), with this share of the weight."""
 
     factor: float
     sigma: float
@@ -67,7 +67,7 @@ def level(estimate: Estimate) -> float:
 def scenarios(
     estimates: Mapping[str, Estimate], applications: Mapping[str, Application], busiest: Rates, tuning: Tuning
 ) -> tuple[Scenario, ...]:
-    """The weighted demands: the last 3 s, the last 30 s, the level (twice), the busiest of the last minute, stresses."""
+    """The weighted demands: the last 3 s and 30 s, the level (twice), the busiest of the last minute, stresses."""
     now = {name: level(one) for name, one in estimates.items()}
     deviation = {name: _deviation(now[name], one, applications[name].slo) for name, one in estimates.items()}
 

@@ -10,17 +10,17 @@ from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationApplied, Event, RouterReported, Solved, Ticked, WorkerReported
 from tidewise.controller.planner import Publish, Solve
 from tidewise.controller.policies import allocate
+from tidewise.controller.policies.policy import Answer
 from tidewise.core.report import RouterReport, WorkerOrder, WorkerReport
 from tidewise.core.repository import ApplicationSource
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.core.run import PlanChange
-from tidewise.core.solution import Solution
 from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World
 
 PROCESS = "site"
 WORKERS, ROUTER = 1, 2  # the streams' numbers
-Answer = tuple[int, Solution]
+Answered = tuple[int, Answer]
 
 
 class Control:
@@ -78,7 +78,7 @@ class Control:
         seconds = time.perf_counter() - wall if charged is None else charged
         self._timeline.at(now + seconds, self._solved, (action.ticket, solution))
 
-    def _solved(self, answer: Answer, now: float) -> None:
+    def _solved(self, answer: Answered, now: float) -> None:
         self._step(Solved(*answer), now)
 
     def _tell(self, now: float) -> None:
@@ -95,7 +95,7 @@ class Control:
         self._told = plan, revision
 
 
-def _answer(action: Solve, conductor: Conductor) -> Solution:
+def _answer(action: Solve, conductor: Conductor) -> Answer:
     """What the solver's process would answer."""
     settings = conductor.cluster.planner
     method = conductor.planner.policy.method or settings.solver

@@ -10,7 +10,7 @@ from heapq import heappop
 
 from tidewise.core.record import QueryRecord
 from tidewise.core.report import WorkerReport
-from tidewise.core.run import PlanChange
+from tidewise.core.run import PlanChange, WorkerSample
 from tidewise.simulator.control import PROCESS, Control
 from tidewise.simulator.front import Front
 from tidewise.simulator.ledger import Ledger, records
@@ -20,6 +20,7 @@ from tidewise.simulator.world import World
 
 TICK = 0.25  # seconds, of the controller and of everyone's reports
 WARM_UP = 30.0  # seconds before the trace begins: the first plan is made and loaded
+SAMPLED = 1.0  # seconds between samples of what each device hosts
 NEVER = float("inf")
 Progress = Callable[[int, float], None]  # queries arrived so far, seconds of the trace
 
@@ -30,6 +31,7 @@ class Result:
 
     records: tuple[QueryRecord, ...]
     plans: tuple[PlanChange, ...]
+    samples: tuple[WorkerSample, ...]
     solves: int
     cpu: float
     solver_cpu: float
@@ -48,7 +50,7 @@ def simulate(world: World, seed: int = 0, progress: Progress | None = None) -> R
     spent = time.process_time() - cpu
     found = tuple(records(simulation.ledger, world.trace, world.applications))
     control = simulation.control
-    return Result(found, tuple(control.plans), control.solves, spent, control.solving)
+    return Result(found, tuple(control.plans), tuple(simulation.samples), control.solves, spent, control.solving)
 
 
 class Simulation:
@@ -64,6 +66,7 @@ class Simulation:
         self.site = Site(world, self.timeline, self.front.ended, self._tell, random.Random(f"engine {seed}"))
         self._telling = False
         self.control = Control(world, self.timeline, self.site.follow, self.front.install)
+        self.samples: list[WorkerSample] = []
         self.timeline.at(-WARM_UP, self._begin)
 
     def play(self, progress: Progress | None = None) -> None:
@@ -100,6 +103,8 @@ class Simulation:
         """Reports, then the controller's own tick; what is due at the next quarter of a second is asked for."""
         if now >= 0:  # the router attaches when the trace begins, so that no silence before it passes for demand
             self.control.router_reported(self.front.report(now), now)
+            if now % SAMPLED == 0:
+                self.samples += self.site.samples(now)
         self._report(None, now)
         self.control.tick(now)
         self.timeline.at(now + TICK, self._tick)

@@ -9,6 +9,7 @@ from tidewise.core.cluster import Cluster
 from tidewise.core.outcome import Reason
 from tidewise.core.plan import Assignment
 from tidewise.core.report import DeviceReport, Holding, WorkerOrder
+from tidewise.core.run import WorkerSample
 from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World, device_names
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start
@@ -39,8 +40,10 @@ class Station:
 
 
 class Site:
-    """All devices. ``ends(time, index, worker, batch, reason)`` is told of every query that ends on one, ``tell(time)`` of
-    everything the controller should hear at once.
+    """All devices.
+
+    ``ends(time, index, worker, batch, reason)`` is told of every query that ends on one, ``tell(time)`` of everything
+    the controller should hear at once.
     """
 
     def __init__(
@@ -68,6 +71,10 @@ class Site:
     def reports(self) -> tuple[DeviceReport, ...]:
         """What the controller is told of each device."""
         return tuple(_report(station) for station in self.stations.values())
+
+    def samples(self, now: float) -> list[WorkerSample]:
+        """What each device hosts and does now."""
+        return [_sample(station, now) for station in self.stations.values()]
 
     def _order(self, order: WorkerOrder, part: Assignment | None, station: Station) -> Order:
         if part is None:
@@ -155,4 +162,18 @@ def _report(station: Station) -> DeviceReport:
         refused_reason=refused_reason,
         queued=len(device.queue),
         busy=device.running is not None,
+    )
+
+
+def _sample(station: Station, now: float) -> WorkerSample:
+    serving = station.device.hosting.serving
+    return WorkerSample(
+        at=now,
+        worker=station.name,
+        device_type=station.type,
+        application=serving.application if serving.warm else "",
+        variant=serving.choices[0].model.variant if serving.warm else "",
+        plan_version=serving.version,
+        queued=len(station.device.queue),
+        busy=station.device.running is not None,
     )

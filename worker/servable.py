@@ -11,7 +11,6 @@ from tidewise.core.capacity import capacity
 from tidewise.core.errors import PlanError
 from tidewise.core.profile import VariantProfile
 
-
 ALIKE = 1e-6  # relative difference of rates that does not count
 
 

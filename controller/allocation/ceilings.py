@@ -20,7 +20,9 @@ _Class = TypeVar("_Class", bound=Hashable)
 def ceilings(
     ladders: Mapping[_Class, Sequence[Rung]], devices: Mapping[_Class, int], rate: float
 ) -> dict[_Class, Rung]:
-    """By class of alike devices, the variant to aim for; on the more accurate side of the price, since devices go below it themselves.
+    """By class of alike devices, the variant to aim for.
+
+    It is taken on the more accurate side of the price, since devices go below it by themselves.
 
     ``ladders`` are hulls, fastest first; ``devices`` how many of each class hold the family.
     """

@@ -1,9 +1,9 @@
-"""What a policy's name stands for in a comparison: the allocation, and the worker and the timing it was published with."""
+"""What a policy's name stands for in a comparison: an allocation with the worker and timing it was published with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tidewise.core.cluster import Cluster, PlannerSettings, Policies
 from tidewise.core.errors import ConfigError
@@ -14,7 +14,7 @@ class Preset:
     """``informed`` policies place once, for the mean demand of the whole trace, which a real planner cannot know."""
 
     policies: Policies
-    planner: PlannerSettings = PlannerSettings()
+    planner: PlannerSettings = field(default_factory=PlannerSettings)
     informed: bool = False
 
 
