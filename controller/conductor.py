@@ -134,8 +134,7 @@ class Conductor:
                 self._take_facts(self.registry.worker_lost(connection), now)
             case RouterReported(connection, report):
                 self.registry.router_reported(connection, report)
-                self.publisher.raise_revision(report.applied_revision)
-                self._stale_routes = True
+                self._stale_routes = self.publisher.raise_revision(report.applied_revision) or self._stale_routes
                 known = [one for one in report.tallies if one.application in self.registry.applications]
                 self._seen.update(one.application for one in known if one.arrivals > 0)
                 self.demand.add(connection, known, now)

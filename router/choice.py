@@ -69,7 +69,15 @@ def _busy(backlog: Backlog, each: float, now: float) -> float:
 
 def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
     """The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold."""
-    best = min(view.lanes, key=lambda lane: weighted_backlog(lane, backlogs, now))
+    best, least = view.lanes[0], float("inf")
+    for lane in view.lanes:  # spelled out: this runs for every lane of every query
+        backlog, cost = backlogs.get(lane.route.worker, IDLE), lane.cost
+        elapsed = now - backlog.since
+        here = cost * (backlog.outstanding + 1)
+        if backlog.outstanding and 0 <= elapsed < cost:
+            here -= elapsed
+        if here < least:
+            best, least = lane, here
     if backlogs.get(best.route.worker, IDLE).outstanding:
         return best
     return _next_idle(view, backlogs, turn) or best

@@ -8,7 +8,7 @@ one (shrinking lowers throughput exactly when it is short, and collapses); rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tidewise.worker.queue import Lane
 from tidewise.worker.servable import Servable
@@ -71,8 +71,9 @@ def eager(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decisi
     hopeless = count_hopeless(lane, servable, now, limit)
     if hopeless:
         return Drop(hopeless)
-    run = fill(lane, servable, IDLE, limit)
-    return run if run.count < len(lane.rows) or run.rows == servable.cap else replace(run, reason=IDLE)
+    count, rows = lane.fitting(0, limit)
+    full = count < len(lane.rows) or rows == servable.cap
+    return Run(count, rows, servable.padded[rows], FULL if full else IDLE)
 
 
 def filled(lane: Lane, servable: Servable, now: float) -> Decision:
