@@ -4,7 +4,9 @@ For every variant, on one thread:
 
 engine_ratio  throughput of queue, batching, engine and split, in this process, over a bare onnxruntime loop that runs
               the same batches, ready-made;
-served_ratio  the same with queries coming over gRPC from a client process of their own.
+cpu_ratio     processor time of the bare loop over that of the engine's round, for the same batches: what a busy
+              machine cannot blur;
+served_ratio  as engine_ratio, with queries coming over gRPC from a client process of their own.
 
 All three are measured in turn, round by round; a ratio is the median over the rounds of the ratio within a round, so
 that a machine that is now busy, now idle, disturbs it little.
@@ -18,7 +20,6 @@ import multiprocessing
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -27,17 +28,18 @@ from pathlib import Path
 import click
 import grpc
 import onnxruntime
+from worker_client import request_of
+from worker_rounds import PATIENCE, Bench, Counting, Round
 
 from tidewise.cli.options import repository_option
-from tidewise.core.application import Application, TensorSpec, Variant
+from tidewise.core.application import Application, Variant
 from tidewise.core.cluster import DeviceType
 from tidewise.core.profile import VariantProfile
-from tidewise.proto import inference_pb2 as pb
 from tidewise.proto import inference_pb2_grpc
 from tidewise.worker.batching import RULES
 from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Device, Policy
-from tidewise.worker.engine.base import Session, Tensors
+from tidewise.worker.engine.base import Session
 from tidewise.worker.engine.choose import engine_name
 from tidewise.worker.engine.loading import load_variant
 from tidewise.worker.host import Host
@@ -46,15 +48,14 @@ from tidewise.worker.profiling.effort import QUICK
 from tidewise.worker.profiling.host import host_name
 from tidewise.worker.profiling.store import profile_subjects
 from tidewise.worker.profiling.subject import Subject, read_subjects
-from tidewise.worker.query import LaneKey
 from tidewise.worker.samples import samples_for
 from tidewise.worker.servable import servable
 from tidewise.worker.service import InferenceService
-from tidewise.worker.station import Source, Station
-from tidewise.worker.tensors import Array, assemble, row_count
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 DEVICE = DeviceType("bench", batch_sizes=(8,))  # one size: noise in a profile must not choose the batch
-PATIENCE = 600.0  # seconds; no query here is ever late
+ENGINE_QUERIES, SERVED_QUERIES = 4_000, 800  # at most so many in a round: tiny variants would take minutes
 GOAL = 0.90  # engine_ratio of the most accurate variant
 
 
@@ -70,102 +71,12 @@ class Result:
     engine_qps: float
     served_qps: float
     engine_ratio: float
+    cpu_ratio: float
     served_ratio: float
 
 
-class Counting:
-    """A session that remembers how many rows each batch had."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.sizes: list[int] = []
-
-    def run(self, inputs: Tensors, outputs: Sequence[str]) -> dict[str, Array]:
-        self.sizes.append(row_count(inputs))
-        return self.session.run(inputs, outputs)
-
-    def close(self) -> None:
-        self.session.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """One variant made ready three ways; ``window`` queries are always under way, two full batches."""
-
-    application: Application
-    station: Station
-    counting: Counting
-    bare: onnxruntime.InferenceSession
-    address: str
-    queries: list[dict[str, Array]]
-    requests: list[bytes]
-    window: int
-
-    async def engine_rate(self, count: int) -> float:
-        """In process: each query is queued, batched, run and cut out again."""
-        names = [one.name for one in self.application.outputs]
-        lane, loop = LaneKey(self.application.name), asyncio.get_running_loop()
-
-        async def ask_on() -> None:
-            for place in range(count // self.window):
-                query = self.queries[place % len(self.queries)]
-                _, future = self.station.submit(lane, loop.time() + PATIENCE, 1, query, names)
-                await future
-
-        began = time.perf_counter()
-        await asyncio.gather(*(ask_on() for _ in range(self.window)))
-        return count // self.window * self.window / (time.perf_counter() - began)
-
-    def bare_rate(self, sizes: Sequence[int]) -> float:
-        """Nothing but onnxruntime, on batches of these sizes made before the clock starts."""
-        names = [one.name for one in self.application.outputs]
-        ready = {size: assemble([self.queries[place % len(self.queries)] for place in range(size)]) for size in sizes}
-        began = time.perf_counter()
-        for size in sizes:
-            self.bare.run(names, ready[size])
-        return sum(sizes) / (time.perf_counter() - began)
-
-    async def served_rate(self, count: int, clients: ProcessPoolExecutor) -> float:
-        """Over gRPC, from another process."""
-        loop = asyncio.get_running_loop()
-        share = count // self.window
-        seconds = await loop.run_in_executor(clients, call, self.address, self.requests, self.window, share)
-        return self.window * share / seconds
-
-
-def call(address: str, requests: list[bytes], window: int, share: int) -> float:
-    """Seconds that ``window`` callers need for ``share`` queries each."""
-    return asyncio.run(_call(address, [pb.ModelInferRequest.FromString(one) for one in requests], window, share))
-
-
-async def _call(address: str, requests: list[pb.ModelInferRequest], window: int, share: int) -> float:
-    async with grpc.aio.insecure_channel(address) as channel:
-        stub = inference_pb2_grpc.GRPCInferenceServiceStub(channel)
-
-        async def ask_on() -> None:
-            for place in range(share):
-                await stub.ModelInfer(requests[place % len(requests)])
-
-        await stub.ServerLive(pb.ServerLiveRequest())
-        began = time.perf_counter()
-        await asyncio.gather(*(ask_on() for _ in range(window)))
-        return time.perf_counter() - began
-
-
-def request_of(application: Application, query: Tensors) -> bytes:
-    request = pb.ModelInferRequest(model_name=application.name)
-    for spec in application.inputs:
-        request.inputs.append(_input(spec, query[spec.name]))
-        request.raw_input_contents.append(query[spec.name].tobytes())
-    return request.SerializeToString()
-
-
-def _input(spec: TensorSpec, value: Array) -> pb.ModelInferRequest.InferInputTensor:
-    return pb.ModelInferRequest.InferInputTensor(name=spec.name, datatype=spec.datatype, shape=value.shape)
-
-
-async def measure(subject: Subject, variant: Variant, profile: VariantProfile, seconds: float, rounds: int) -> Result:
-    """The variant's three rates, each round long enough for about ``seconds`` of computing."""
+async def measure(subject: Subject, variant: Variant, profile: VariantProfile, seconds: float, times: int) -> Result:
+    """The variant's rates, each round long enough for about ``seconds`` of computing."""
     application = replace(subject.application, slo=PATIENCE)
     model, samples = subject.model(variant), samples_for(application, subject.folder, 256)
     counting = Counting(load_variant(DEVICE, application, variant, model, profile, samples))
@@ -188,36 +99,36 @@ async def measure(subject: Subject, variant: Variant, profile: VariantProfile, s
         window=2 * batch,
     )
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as clients:
-        rates = await in_turn(bench, max(2, round(seconds / profile.p50(batch))) * batch, rounds, clients)
+        rounds = await in_turn(bench, max(2, round(seconds / profile.p50(batch))) * batch, times, clients)
     await server.stop(None)
     station.close()
     counting.close()
-    bare, engine, served = (statistics.median(column) for column in zip(*rates, strict=True))
     return Result(
         application=application.name,
         variant=variant.name,
         accuracy=variant.accuracy,
         batch=batch,
-        bare_qps=bare,
-        engine_qps=engine,
-        served_qps=served,
-        engine_ratio=statistics.median(engine / bare for bare, engine, _ in rates),
-        served_ratio=statistics.median(served / bare for bare, _, served in rates),
+        bare_qps=statistics.median(bare.qps for bare, _, _ in rounds),
+        engine_qps=statistics.median(engine.qps for _, engine, _ in rounds),
+        served_qps=statistics.median(served for _, _, served in rounds),
+        engine_ratio=statistics.median(engine.qps / bare.qps for bare, engine, _ in rounds),
+        cpu_ratio=statistics.median(bare.cpu / engine.cpu for bare, engine, _ in rounds),
+        served_ratio=statistics.median(served / bare.qps for bare, _, served in rounds),
     )
 
 
 async def in_turn(
-    bench: Bench, count: int, rounds: int, clients: ProcessPoolExecutor
-) -> list[tuple[float, float, float]]:
-    """(bare, engine, served) rates of every round; the bare loop repeats the batches of the engine's."""
-    rates = []
+    bench: Bench, count: int, times: int, clients: ProcessPoolExecutor
+) -> list[tuple[Round, Round, float]]:
+    """(bare, engine, served) of every round; the bare loop repeats the batches of the engine's."""
+    rounds = []
     await bench.served_rate(bench.window, clients)  # wakes the client process
-    for _ in range(rounds):
+    for _ in range(times):
         bench.counting.sizes.clear()
-        engine = await bench.engine_rate(count)
-        bare = bench.bare_rate(list(bench.counting.sizes))
-        rates.append((bare, engine, await bench.served_rate(count, clients)))
-    return rates
+        engine = await bench.engine_round(min(count, ENGINE_QUERIES))
+        bare = bench.bare_round(list(bench.counting.sizes))
+        rounds.append((bare, engine, await bench.served_rate(min(count, SERVED_QUERIES), clients)))
+    return rounds
 
 
 async def ready_station(
@@ -277,10 +188,12 @@ def main(repository: Path, names: tuple[str, ...], quick: bool, as_json: bool) -
         click.echo(json.dumps(values, indent=1))
         return
     click.echo(f"{values['host']}, {values['engine']} engine; queries per second, one thread")
-    click.echo(f"{'application':<12}{'variant':<12}{'batch':>6}{'bare':>10}{'engine':>10}{'served':>10}  engine served")
+    click.echo(
+        f"{'application':<12}{'variant':<12}{'batch':>6}{'bare':>10}{'engine':>10}{'served':>10}  engine    cpu served"
+    )
     for one in results:
         rates = f"{one.bare_qps:>10.0f}{one.engine_qps:>10.0f}{one.served_qps:>10.0f}"
-        ratios = f"{one.engine_ratio:>8.3f}{one.served_ratio:>7.3f}"
+        ratios = f"{one.engine_ratio:>8.3f}{one.cpu_ratio:>7.3f}{one.served_ratio:>7.3f}"
         click.echo(f"{one.application:<12}{one.variant:<12}{one.batch:>6}{rates}{ratios}")
     for one in top_variants(results):
         verdict = "holds" if one.engine_ratio >= GOAL else "is missed"

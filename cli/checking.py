@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from tidewise.controller.policies import POLICIES as ALLOCATIONS
+from tidewise.cli.policies import policy_faults
 from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
@@ -18,10 +18,6 @@ from tidewise.core.datatype import DATATYPES
 from tidewise.core.errors import InputError
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
-from tidewise.router.choice import CHOICES as ROUTINGS
-from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
-from tidewise.worker.hosting import SWAPS
-from tidewise.worker.rivals import KNOWN as BATCHINGS
 from tidewise.worker.signature import signature_faults
 
 TRIALS = 7  # batches of one timed for each variant where no profile is given
@@ -129,18 +125,4 @@ def cluster_faults(cluster: Cluster, file: Path) -> Iterator[str]:
         if one.provider not in available:
             here = ", ".join(available)
             yield f"{file} [device_types.{one.name}]: provider {one.provider!r} is not here; here are {here}"
-    yield from _policy_faults(cluster, file)
-
-
-def _policy_faults(cluster: Cluster, file: Path) -> Iterator[str]:
-    registries = {
-        "allocation": ALLOCATIONS,
-        "routing": ROUTINGS,
-        "batching": BATCHINGS,
-        "variant_choice": VARIANT_CHOICES,
-        "swaps": SWAPS,
-    }
-    for key, known in registries.items():
-        name = getattr(cluster.policies, key)
-        if name not in known:
-            yield f"{file} [policies]: {key} {name!r} is unknown; known: {', '.join(sorted(known))}"
+    yield from (f"{file} [policies]: {fault}" for fault in policy_faults(cluster))

@@ -14,6 +14,7 @@ from tidewise.cli.demo_case import demo_case, demo_trace
 from tidewise.cli.demo_run import Show, play, say
 from tidewise.cli.demo_scale import Scale, scale
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError
@@ -74,6 +75,7 @@ def _shows(
     out: Path,
 ) -> list[Show]:
     """One run for each policy, all of the same trace."""
+    clusters = [under(cluster, policy) for policy in policies]
     profile_file, profile = local_profile(cluster, repository, state)
     applications = {name: one for name, (_, _, one) in read_repository(repository).items()}
     mix = dict.fromkeys(applications, 1 / len(applications))
@@ -86,16 +88,16 @@ def _shows(
     samples = load_samples(repository, np.random.default_rng(seed))
     return [
         Show(
-            cluster=replace(cluster, policies=replace(cluster.policies, allocation=policy)),
+            cluster=one,
             repository=repository,
             state=state / "demo",
             profile=profile_file,
             trace=trace,
             samples=samples,
-            folder=out if len(policies) == 1 else out / policy,
+            folder=out if len(policies) == 1 else out / one.policies.allocation,
             notes=(_scale_line(found, asked),),
         )
-        for policy in policies
+        for one in clusters
     ]
 
 

@@ -47,7 +47,7 @@ def state_option(function: _Decorated) -> _Decorated:
     return click.option(
         "--state",
         metavar="DIR",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, file_okay=False),
         default=DEFAULT_STATE,
         show_default=True,
         help="Where logs, caches and process ids are kept.",

@@ -17,6 +17,7 @@ from tidewise.router.server import Settings, serve
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller's address.")
 @click.option("--listen", metavar="HOST:PORT", help="gRPC address; 127.0.0.1 and the cluster file's port without it.")
 @click.option("--http", metavar="HOST:PORT", help="HTTP address; 127.0.0.1 and the cluster file's port without it.")
+@click.option("--metrics", metavar="HOST:PORT", help="Serve Prometheus metrics here; none without it.")
 @cluster_option
 @click.option(
     "--drain-delay",
@@ -28,7 +29,13 @@ from tidewise.router.server import Settings, serve
 )
 @click.option("--verbose", is_flag=True, help="Log more.")
 def command(
-    join: str, listen: str | None, http: str | None, cluster_file: Path | None, drain_delay: float, verbose: bool
+    join: str,
+    listen: str | None,
+    http: str | None,
+    metrics: str | None,
+    cluster_file: Path | None,
+    drain_delay: float,
+    verbose: bool,
 ) -> None:
     """Route queries to the workers that the controller at --join plans."""
     cluster = read_cluster(cluster_file)
@@ -36,6 +43,7 @@ def command(
     http = http or f"127.0.0.1:{cluster.ports.http}"
     for option, value in (("--join", join), ("--listen", listen), ("--http", http)):
         parse_address(value, option)
+    exported = parse_address(metrics, "--metrics") if metrics else None
     follow_parent()
     start_logging("router", verbose=verbose)
-    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay)))
+    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay, metrics=exported)))

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,8 +15,8 @@ from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError, TidewiseError
 
 TEND_SECONDS = 0.2
@@ -31,7 +30,7 @@ TEND_SECONDS = 0.2
 @click.option("--detach", is_flag=True, help="Return once the cluster is ready; `tidewise down` stops it.")
 def command(cluster_file: Path | None, repository: Path, state: Path, policy: str | None, detach: bool) -> None:
     """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
-    cluster = _with_policy(read_cluster(cluster_file), policy)
+    cluster = under(read_cluster(cluster_file), policy)
     pid = running_pid(state)
     if pid is not None:
         raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
@@ -49,7 +48,11 @@ def command(cluster_file: Path | None, repository: Path, state: Path, policy: st
 
 def _serve(local: LocalCluster) -> None:
     status = wait_until_ready(local)
-    _say(f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC)")
+    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
+    _say(
+        f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
+        f" Prometheus metrics: {exported}"
+    )
     while True:
         local.children.tend()
         time.sleep(TEND_SECONDS)
@@ -76,10 +79,6 @@ def _start_detached(state: Path) -> None:
                 return
         time.sleep(TEND_SECONDS)
     raise TidewiseError(f"the cluster did not come up:\n{log.read_text(errors='replace')[-2000:]}")
-
-
-def _with_policy(cluster: Cluster, policy: str | None) -> Cluster:
-    return cluster if policy is None else replace(cluster, policies=replace(cluster.policies, allocation=policy))
 
 
 def _interrupt(signum: int, frame: object) -> None:

@@ -24,9 +24,10 @@ SHARE_MOVED = 0.15  # of an application's queries; moving less is not worth a pl
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The plan in force stays, because it is good enough."""
+    """The plan in force stays, because it is good enough; ``plan`` is it, measured by the demand of now."""
 
     reason: str
+    plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def judge(
     except PlanError as error:
         return Wrong(str(error))
     if _same(plan, current) and not question.forced:
-        return Kept(why or "the plan in force is the best there is")
+        return Kept(why or "the plan in force is the best there is", _measured(current, plan))
     return plan
 
 
@@ -172,6 +173,18 @@ def _status(solution: Solution) -> str:
 def _served(name: str, question: Question, served: Mapping[str, float]) -> float:
     """1 for an application without demand that is hosted, 0 for one no device can answer."""
     return served.get(name, 1.0) if name in question.case.applications else 0.0
+
+
+def _measured(current: Plan, now: Plan) -> Plan:
+    return replace(
+        current,
+        demand=now.demand,
+        served=now.served,
+        phi=now.phi,
+        objective=now.objective,
+        bound=now.bound,
+        gap=now.gap,
+    )
 
 
 def _same(plan: Plan, current: Plan) -> bool:

@@ -11,24 +11,22 @@ from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.kinds import Kind
 from tidewise.core.case import Case
 from tidewise.core.profile import Profile
-from tidewise.core.scenario import Families
+
+Families = Mapping[str, Mapping[str, int]]
+"""How many devices of each kind hold each application's family, by kind and application."""
 
 WARM = 3  # variants a device keeps of its family; two did not suffice
 RESIDENT = 1.3  # a spare device that need not load anything is worth this much more
 DEVIATIONS = 2.0
-LEAST_USED = 1e-3  # devices
-MUCH_USED = 0.2  # of the family's device time
+NEAR = 0.1
 
 
 def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:
     """The hull of an application's variants on a kind (of the warm ones, if given), fastest first."""
     names = case.variants if warm is None else {joined(application, one) for one in warm}
-    row = {
-        n: rate
-        for n, rate in case.capacity.get(kind, {}).items()
-        if n in names and case.variants[n].application == application
-    }
-    return hull(row, {name: case.variants[name].accuracy for name in row})
+    row = case.capacity.get(kind, {})
+    mine = [n for n in names if n in row and case.variants[n].application == application]
+    return hull(Rung(n, row[n], case.variants[n].accuracy) for n in mine)
 
 
 def with_spares(
@@ -76,42 +74,36 @@ def place_families(
     return placed | dict(zip(free, sorted(left.elements()), strict=False))
 
 
-def warm_variants(
-    rungs: Sequence[Rung],
-    busy: Mapping[str, float],
-    kind: Kind,
-    memory: Mapping[str, int],
-    kept: Collection[str] = (),
-    most: int = WARM,
-) -> tuple[Rung, ...]:
-    """What a device keeps warm of its family, most accurate first, as far as its memory holds.
+def warm_variants(rungs: Sequence[Rung], wanted: Collection[str], kept: Collection[str]) -> tuple[Rung, ...]:
+    """What a device keeps warm of its family, most accurate first.
 
-    The fastest; those the scenarios used, most used first; the most accurate; then the one in the middle. What is
-    ``kept`` warm now stays if that leaves out none that is used much: a load costs more than a slightly better rung.
+    What the plan wants (which includes the fastest), unless what is ``kept`` warm now does nearly as well: a load costs
+    more than a slightly better rung. It does if it has the fastest, and for every wanted rung one at most ``NEAR`` of
+    the ladder's whole accuracy away.
     """
     resident = [one for one in rungs if parted(one.variant)[1] in kept]
-    used = sorted((one for one in rungs if busy.get(one.variant, 0.0) > LEAST_USED), key=lambda one: -busy[one.variant])
-    much = MUCH_USED * sum(busy[one.variant] for one in used)
-    if {rungs[0], *(one for one in used if busy[one.variant] > much)} <= set(resident):
-        return _ranked(resident)
-    middle = (rungs[0].accuracy + rungs[-1].accuracy) / 2
-    between = sorted(rungs, key=lambda one: abs(one.accuracy - middle))
-    chosen: list[Rung] = []
-    for one in (rungs[0], *used, rungs[-1], *between):
-        needed = sum(memory[each.variant] for each in (*chosen, one))
-        if one not in chosen and len(chosen) < most and needed <= (kind.memory or math.inf):
-            chosen.append(one)
-    return _ranked(chosen)
+    near = NEAR * (rungs[-1].accuracy - rungs[0].accuracy) + 1e-12
+    aims = [one for one in rungs if one.variant in wanted]
+    close = all(any(abs(one.accuracy - other.accuracy) <= near for other in resident) for one in aims)
+    return _ranked(resident if close and rungs[0] in resident else aims)
 
 
 def _ranked(rungs: Iterable[Rung]) -> tuple[Rung, ...]:
     return tuple(sorted(rungs, key=lambda one: (-one.accuracy, one.variant)))
 
 
-def memory_of(case: Case, profile: Profile, device_type: str) -> dict[str, int]:
-    """Bytes of each variant of the case on a device type; 0 where it was not measured."""
-    entries = {name: profile.get(*parted(name), device_type) for name in case.variants}
-    return {name: one.memory if one is not None else 0 for name, one in entries.items()}
+def warm_room(case: Case, kinds: Mapping[str, Kind], profile: Profile) -> tuple[dict[str, int], dict[str, int]]:
+    """Bytes of each variant, and bytes each kind may keep warm: its memory, else room for ``WARM`` of the largest."""
+    sizes = {name: _bytes(name, kinds, profile) for name in case.variants}
+    largest = max(sizes.values(), default=1)
+    if all(kind.memory is None for kind in kinds.values()):
+        sizes = dict.fromkeys(sizes, largest)
+    return sizes, {kind.name: kind.memory or WARM * largest for kind in kinds.values()}
+
+
+def _bytes(name: str, kinds: Mapping[str, Kind], profile: Profile) -> int:
+    entries = (profile.get(*parted(name), kind.device_type) for kind in kinds.values())
+    return max((one.memory for one in entries if one is not None), default=0) or 1
 
 
 def _fastest(case: Case, kind: str, application: str) -> float:

@@ -47,7 +47,8 @@ Action = Solve | Publish | Keep
 class Planner:
     """At most one solve is in flight; triggers that come meanwhile wait for it, and for the hold-off after it.
 
-    ``plan`` is the plan in force, ``floor`` the newest version anyone has seen: published versions are above both.
+    ``plan`` is the plan in force (its demand and what it serves are those of the last look), ``floor`` the newest
+    version anyone has seen: published versions are above both.
     """
 
     settings: PlannerSettings
@@ -95,7 +96,10 @@ class Planner:
         if not isinstance(verdict, Plan | Kept):
             return self._fail(question, verdict.reason, view, now)
         self._failures = 0
-        return [self._adopt(verdict)] if isinstance(verdict, Plan) else [Keep(verdict.reason)]
+        if isinstance(verdict, Kept):
+            self.plan = verdict.plan
+            return [Keep(verdict.reason)]
+        return [self._adopt(verdict)]
 
     def failed(self, ticket: int, reason: str, view: View, now: float) -> list[Action]:
         """The solver hung, crashed or refused."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from tidewise.core.application import Application
 from tidewise.core.demand import Estimate
-from tidewise.core.scenario import Scenario
 
 SHORT, LEVEL, LONG = 3.0, 10.0, 30.0  # seconds, three of the estimator's windows
 EVERY = 5.0  # seconds between remembered levels
@@ -66,7 +65,7 @@ def level(estimate: Estimate) -> float:
 
 def scenarios(
     estimates: Mapping[str, Estimate], applications: Mapping[str, Application], busiest: Rates, tuning: Tuning
-) -> tuple[Scenario, ...]:
+) -> tuple[tuple[float, dict[str, float]], ...]:
     """The weighted demands: the last 3 s and 30 s, the level (twice), the busiest of the last minute, stresses."""
     now = {name: level(one) for name, one in estimates.items()}
     deviation = {name: _deviation(now[name], one, applications[name].slo) for name, one in estimates.items()}
@@ -85,10 +84,8 @@ def scenarios(
     whole = sum(weight for weight, _ in seen)
     stressed = [(one.weight * whole, at(one.factor, one.sigma)) for one in tuning.stresses if not tuning.only_level]
     return tuple(
-        Scenario(
-            weight, {name: _planned(rate, estimates[name], applications[name].slo, tuning) for name, rate in d.items()}
-        )
-        for weight, d in (*seen, *stressed)
+        (weight, {n: _planned(rate, estimates[n], applications[n].slo, tuning) for n, rate in demand.items()})
+        for weight, demand in (*seen, *stressed)
     )
 
 

@@ -16,7 +16,7 @@ from tidewise.controller.allocation.solve import Limits
 from tidewise.controller.policies.policy import Answer, Problem
 from tidewise.controller.solver_child import LENGTH, frame
 from tidewise.core.errors import SolverError
-from tidewise.core.scenario import FamilyPlan
+from tidewise.core.scenario import ScenarioSolution
 from tidewise.core.solution import Solution
 
 START_LIMIT = 60.0  # seconds for the child to import its solvers, on a busy machine
@@ -53,7 +53,7 @@ class SolverProcess:
             except asyncio.CancelledError:
                 await self._kill()
                 raise
-        if not isinstance(answer, Solution | FamilyPlan):
+        if not isinstance(answer, Solution | ScenarioSolution):
             raise SolverError(f"the solver failed: {answer}")
         return answer
 

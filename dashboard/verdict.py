@@ -125,7 +125,7 @@ def _shortfalls(run: Run, card: Card) -> Iterator[Note]:
         yield Note(level, f"Not on time: {', '.join(kinds)}, of all arrivals.{_why(run)}")
     if card.worst and len(card.applications) > 1:
         yield _worst(card, card.worst)
-    short = [one.plan for one in run.plans if one.plan.phi < 1]
+    short = [one.plan for one in run.plans if one.plan.status == "overload"]
     if short:
         yield Note(
             Level.FAIR,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NoReturn
 
@@ -27,7 +28,11 @@ SERVICE_UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 async def refuse(context: Context, found: Failure) -> NoReturn:
     """End the call with this failure."""
-    await context.abort(found.code, found.message, found.metadata)
+    try:
+        await context.abort(found.code, found.message, found.metadata)
+    except grpc.aio.InternalError as error:  # the caller hung up a moment ago; there is nobody to tell
+        raise asyncio.CancelledError from error
+    raise AssertionError("abort returned")
 
 
 class InferenceService:

@@ -46,12 +46,16 @@ EMPTY_VIEW = View()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One application: all its lanes, those of each variant by name, and what a model_version may say."""
+    """One application: all its lanes, those of each variant by name, and what a model_version may say.
+
+    ``worth`` is each measured variant's accuracy over the best one's, by name.
+    """
 
     application: Application
     everywhere: View
     pinned: Mapping[str, View]
     names: Mapping[str, str]  # variant name by version number or name
+    worth: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,4 +192,10 @@ def _entry(application: Application, routes: Sequence[Route]) -> Entry:
     for variant in application.variants:
         warm = [route for route in routes if variant.name in route.variants]
         pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm, batch)
-    return Entry(application, everywhere, pinned, names)
+    return Entry(application, everywhere, pinned, names, _worth(application))
+
+
+def _worth(application: Application) -> dict[str, float]:
+    accuracies = {one.name: one.accuracy for one in application.variants if one.accuracy is not None}
+    best = max(accuracies.values(), default=0.0)
+    return {name: accuracy / best for name, accuracy in accuracies.items()} if best > 0 else {}

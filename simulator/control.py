@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tidewise.controller.allocation.solve import Limits
 from tidewise.controller.conductor import Conductor
@@ -11,6 +12,7 @@ from tidewise.controller.events import ApplicationApplied, Event, RouterReported
 from tidewise.controller.planner import Publish, Solve
 from tidewise.controller.policies import allocate
 from tidewise.controller.policies.policy import Answer
+from tidewise.core.application import Application
 from tidewise.core.report import RouterReport, WorkerOrder, WorkerReport
 from tidewise.core.repository import ApplicationSource
 from tidewise.core.routes import RoutingSnapshot
@@ -46,7 +48,7 @@ class Control:
     def introduce(self, report: WorkerReport, now: float) -> None:
         """The applications, and the workers with their profile."""
         for one in self._world.applications.values():
-            self._step(ApplicationApplied(_source(), one), now)
+            self._step(ApplicationApplied(_Known("", "", {}, one), one), now)
         self._step(WorkerReported(WORKERS, report), now)
 
     def workers_reported(self, report: WorkerReport, now: float) -> None:
@@ -89,7 +91,7 @@ class Control:
         there = now + self._world.charges.network
         plan, revision = conductor.planner.plan.version, conductor.publisher.snapshot.revision
         if plan != self._told[0]:
-            self._timeline.at(there, self._tell_workers, conductor.order(PROCESS))
+            self._timeline.at(there, self._tell_workers, conductor.order(WORKERS))
         if revision != self._told[1]:
             self._timeline.at(there, self._tell_router, conductor.publisher.snapshot)
         self._told = plan, revision
@@ -102,6 +104,12 @@ def _answer(action: Solve, conductor: Conductor) -> Answer:
     return allocate(action.case, method, Limits(gap=settings.gap))
 
 
-def _source() -> ApplicationSource:
-    """In pretend time nobody reads the files."""
-    return ApplicationSource("", "", {})
+@dataclass(frozen=True, slots=True)
+class _Known(ApplicationSource):
+    """In pretend time nobody reads files: an application that is its own source."""
+
+    application: Application
+
+    def parse(self, where: str = "") -> Application:
+        """The application."""
+        return self.application

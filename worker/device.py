@@ -14,14 +14,13 @@ from tidewise.worker.actions import Action, Answered, Ended, Start
 from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
-from tidewise.worker.hosting import Hosting, HostingAction, Switch
-from tidewise.worker.margin import renewed
+from tidewise.worker.hosting import HostingAction
+from tidewise.worker.margin import relaxed, renewed
 from tidewise.worker.orders import Order
-from tidewise.worker.query import Batch, LaneKey, Part, Query
+from tidewise.worker.query import Batch, Part, Query
 from tidewise.worker.queue import NEVER, Lane, Queue
+from tidewise.worker.repertoire import LINGER, Repertoire
 from tidewise.worker.servable import Model, Servable
-
-LINGER = 2.0  # seconds a replaced variant stays for queries that routers sent before they knew
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +47,13 @@ class Device:
     def __init__(self, name: str, policy: Policy, linger: float = LINGER) -> None:
         self.name = name
         self.policy = policy
-        self.linger = linger
         self.queue = Queue(policy.max_queue)
-        self.hosting = Hosting()
+        self.repertoire = Repertoire(linger, policy.staged)
+        self.hosting = self.repertoire.hosting
         self.counters = Counters()
         self.running: Batch | None = None
         self.draining = False
         self.wake = NEVER
-        self._orders: dict[str, Order] = {}  # by application: the one in force, and replaced ones while they linger
-        self._servables: dict[tuple[str, str], Servable] = {}
-        self._release_at: dict[Model, float] = {}
         self._gone: set[int] = set()  # queries of the running batch that ended before it did
         self._target = 1
         self._margin = policy.reserve
@@ -68,7 +64,7 @@ class Device:
     def arrived(self, query: Query, now: float) -> list[Action]:
         """A query is here."""
         self.counters.arrivals[query.lane.application] += 1
-        if not self.takes(query.lane, now):
+        if not self.repertoire.takes(query.lane, now):
             return [self._ended(query, Reason.NO_WORKER)]
         if self.queue.full:
             return [self._ended(query, Reason.QUEUE_FULL)]
@@ -139,11 +135,6 @@ class Device:
         """Whether nothing runs and nothing is queued."""
         return self.running is None and not len(self.queue)
 
-    def takes(self, lane: LaneKey, now: float) -> bool:
-        """Whether queries of this lane are served here: by the order in force, or while a replaced one lingers."""
-        candidates = self._candidates(lane)
-        return bool(candidates) and self._release_at.get(candidates[0].model, NEVER) > now
-
     # inside
 
     def _settled(self, actions: list[Action], now: float) -> list[Action]:
@@ -155,8 +146,9 @@ class Device:
         if self.running is None:
             self._dispatch(actions, now)
         self.wake = min(self._wait, queue.next_deadline())
-        if self._release_at:
-            self._release(actions, now)
+        if self.repertoire.lingers:
+            actions += self.repertoire.release(now, self._needed)
+            self.wake = min(self.wake, self.repertoire.next_release(now))
         return actions
 
     def _dispatch(self, actions: list[Action], now: float) -> None:
@@ -176,7 +168,7 @@ class Device:
         """Run or wait, after dropping the heads that cannot be met; None if that was all of them."""
         rule, choice, margin = self.policy.rule, self.policy.choice, self._margin
         while lane.deadlines:
-            servable = choice(lane, self._candidates(lane.key), now + margin)
+            servable = choice(lane, self.repertoire.candidates(lane.key), now + margin)
             decision = rule.decide(lane, servable, now + margin, self._target)
             if isinstance(decision, Drop):
                 dropped = self.queue.pop(lane, decision.count)
@@ -185,15 +177,8 @@ class Device:
                 return servable, decision
             else:  # no rule for one lane knows of the others, and waiting would be at their cost
                 return servable, fill(lane, servable, DRAIN if self.draining else IDLE)
+        self._margin = relaxed(margin, self.policy.reserve)
         return None
-
-    def _candidates(self, key: LaneKey) -> tuple[Servable, ...]:
-        """The variants that may run a lane, the preferred one first; none if it cannot be served here."""
-        if key.pin:
-            pinned = self._servables.get(key[:2])
-            return () if pinned is None else (pinned,)
-        order = self._orders.get(key.application)
-        return () if order is None else order.choices
 
     def _start(self, lane: Lane, servable: Servable, run: Run, actions: list[Action], now: float) -> None:
         parts = tuple(Part(query, query.rows - left, left) for query, left in self.queue.pop(lane, run.count))
@@ -201,7 +186,7 @@ class Device:
         if run.rows < first.rows:
             parts = (Part(first.query, first.start, run.rows),)
             self.queue.requeue(first.query, first.rows - run.rows, servable.model.variant)
-        version = self._orders[servable.model.application].version
+        version = self.repertoire.plan_version(servable.model.application)
         self.running = Batch(servable, parts, run.rows, run.size, run.reason, now, version)
         self.counters.dispatches[run.reason] += 1
         actions.append(Start(self.running))
@@ -223,39 +208,11 @@ class Device:
         return Ended(query, reason, text)
 
     def _hosted(self, decided: list[HostingAction], now: float) -> list[Action]:
-        actions = self._applied(decided)
-        self._release_at = {model: self._release_at.get(model, now + self.linger) for model in self.hosting.leaving()}
-        return self._settled(actions, now)
-
-    def _applied(self, decided: list[HostingAction]) -> list[Action]:
-        """Carry out what concerns the machine itself; the rest is for whoever drives it."""
-        actions: list[Action] = []
-        for action in decided:
-            if isinstance(action, Switch):
-                self._switch(action.order)
-            else:
-                actions.append(action)
-        return actions
-
-    def _switch(self, order: Order) -> None:
-        self._servables |= {one.model[:2]: one for one in order.warm}
-        if order.application:
-            self._orders[order.application] = order
-
-    def _release(self, actions: list[Action], now: float) -> None:
-        """Let go of leaving models whose time has come and that no query needs; forget what nothing serves."""
-        due = [model for model, at in self._release_at.items() if at <= now and not self._needed(model)]
-        for model in due:
-            del self._release_at[model]
-            actions += self._applied(self.hosting.release(model))
-            if self._servables[model[:2]].model == model:
-                del self._servables[model[:2]]
-        held = {self.hosting.serving.application, *(model.application for model in self._release_at)}
-        self._orders = {name: order for name, order in self._orders.items() if name in held}
-        self.wake = min([self.wake, *(at for at in self._release_at.values() if at > now)])
+        return self._settled([*self.repertoire.decided(decided, now)], now)
 
     def _needed(self, model: Model) -> bool:
+        """Whether a query runs, or may still run, on this model."""
         if self.running is not None and self.running.servable.model == model:
             return True
-        lanes = [lane for lane in self.queue.lanes.values() if lane.key.application == model.application]
-        return any(one.model == model for lane in lanes for one in self._candidates(lane.key))
+        lanes = [key for key in self.queue.lanes if key.application == model.application]
+        return any(one.model == model for key in lanes for one in self.repertoire.candidates(key))

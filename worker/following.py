@@ -14,7 +14,8 @@ from tidewise.core.report import WorkerOrder
 from tidewise.core.repository import ApplicationSource
 from tidewise.worker.host import Host
 from tidewise.worker.orders import Order, order_from
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class Follower:
 
     def follow(self, order: WorkerOrder) -> None:
         """Give every device its part; a device without one hosts nothing."""
-        told = replace(order, measures=())
+        told = replace(order, measures=(), profile=Profile())
         if told == self._last:
             return
         self._last = told

@@ -11,7 +11,7 @@ from tidewise.worker.engine.crosscheck import ROWS
 from tidewise.worker.engine.emulated import EmulatedSession
 from tidewise.worker.engine.loading import load_variant
 from tidewise.worker.samples import samples_for
-from tidewise.worker.station import Source
+from tidewise.worker.sessions import Source
 from tidewise.worker.store import ModelStore
 
 

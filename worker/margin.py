@@ -7,6 +7,7 @@ from __future__ import annotations
 
 WANTED = 0.95  # share of batches that should end within profile + margin
 STEP = 0.1  # of the batch's profiled seconds
+RELAX = 0.9
 
 
 def renewed(margin: float, expected: float, took: float, least: float = 0.0) -> float:
@@ -17,3 +18,11 @@ def renewed(margin: float, expected: float, took: float, least: float = 0.0) -> 
     """
     exceeded = took > expected + margin
     return max(least, margin + STEP * expected * (WANTED if exceeded else WANTED - 1))
+
+
+def relaxed(margin: float, least: float = 0.0) -> float:
+    """The margin after an idle device had to drop all it had: perhaps the margin alone was the reason.
+
+    Without this a margin learnt in a bad minute could keep the device from ever running the batch that unlearns it.
+    """
+    return max(least, RELAX * margin)

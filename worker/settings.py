@@ -24,7 +24,7 @@ class WorkerSettings:
     """``devices`` by name. Addresses are HOST:PORT; port 0 of ``listen`` picks a free one.
 
     ``advertise`` is where routers reach this process, worked out from ``listen`` if None. ``state`` holds fetched model
-    files and measured profiles.
+    files and measured profiles. ``metrics`` is where Prometheus metrics are served, nowhere if None.
     """
 
     join: str
@@ -36,6 +36,7 @@ class WorkerSettings:
     limits: Limits = field(default_factory=Limits)
     repository: Path | None = None
     profile: Profile = field(default_factory=Profile)
+    metrics: tuple[str, int] | None = None
 
     @property
     def policy(self) -> Policy:

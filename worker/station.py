@@ -6,56 +6,25 @@ Everything here happens on the event loop, except the batches and the loading.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Sequence
 from itertools import count
 
-from tidewise.core.application import Application, Variant
 from tidewise.core.cluster import EMULATED, DeviceType
-from tidewise.core.errors import TidewiseError
 from tidewise.core.outcome import Reason
-from tidewise.core.profile import VariantProfile
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start, Unload
 from tidewise.worker.answer import Answer, Refused
+from tidewise.worker.caller import Caller
 from tidewise.worker.device import Device
-from tidewise.worker.engine.base import Session
 from tidewise.worker.orders import Order
-from tidewise.worker.query import Batch, LaneKey, Part, Query
-from tidewise.worker.runner import Done, Piece, Runner, ThreadRunner, TimedRunner, Work
+from tidewise.worker.query import Batch, LaneKey, Query
+from tidewise.worker.runner import Done, Runner, ThreadRunner, TimedRunner, Work
 from tidewise.worker.sentences import ended_text
 from tidewise.worker.servable import Model
-from tidewise.worker.tensors import Tensors, assemble, select
+from tidewise.worker.sessions import Loader, Sessions, Source
+from tidewise.worker.tensors import Tensors
 
-log = logging.getLogger(__name__)
 _ids = count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What it takes to load a model: the application it serves, the variant, its profile on this device type."""
-
-    application: Application
-    variant: Variant
-    profile: VariantProfile
-
-
-Loader = Callable[[DeviceType, Source], Awaitable[Session]]
-"""Loads a variant without blocking the event loop. Raises TidewiseError."""
-
-
-@dataclass(slots=True)
-class _Caller:
-    """A query somebody waits for, and the pieces of its answer that are there."""
-
-    query: Query
-    inputs: Tensors
-    outputs: Sequence[str]
-    future: asyncio.Future[Answer | Refused]
-    started: float | None = None
-    computed: float = 0.0
-    pieces: list[Piece] = field(default_factory=list)
 
 
 class Station:
@@ -67,18 +36,13 @@ class Station:
         self.device = device
         self.device_type = device_type
         self.changed = changed
-        self.load_seconds: dict[Model, float] = {}
-        self.load_failures: Counter[Model] = Counter()
         self._loop = asyncio.get_running_loop()
-        self._loader = loader
-        self._sources: dict[Model, Source] = {}
-        self._sessions: dict[Model, Session] = {}
-        self._profiles: dict[Session, VariantProfile] = {}
-        self._callers: dict[int, _Caller] = {}
+        self.sessions = Sessions(device_type, loader, self._loaded)
+        self._callers: dict[int, Caller] = {}
+        self._free = -math.inf  # when the device last became idle
         self._timer: asyncio.TimerHandle | None = None
-        self._loads: set[asyncio.Task[None]] = set()
         self._runner: Runner = (
-            TimedRunner(self._loop, self._profiles)
+            TimedRunner(self._loop, self.sessions.profiles)
             if device_type.provider == EMULATED
             else ThreadRunner(device.name, self._loop)
         )
@@ -95,7 +59,7 @@ class Station:
         now = self._loop.time()
         query = Query(next(_ids), lane, now, deadline, rows)
         future: asyncio.Future[Answer | Refused] = self._loop.create_future()
-        self._callers[query.id] = _Caller(query, inputs, outputs, future)
+        self._callers[query.id] = Caller(query, inputs, outputs, future)
         self._carry_out(self.device.arrived(query, now))
         return query.id, future
 
@@ -109,7 +73,7 @@ class Station:
 
     def order(self, order: Order, sources: Sequence[Source]) -> None:
         """Follow a plan; ``sources`` are those of the order's warm variants, in its order."""
-        self._sources |= {one.model: source for one, source in zip(order.warm, sources, strict=True)}
+        self.sessions.expect({one.model: source for one, source in zip(order.warm, sources, strict=True)})
         self._carry_out(self.device.ordered(order, self._loop.time()))
 
     def refuse(self, version: int, reason: str) -> None:
@@ -124,13 +88,17 @@ class Station:
         """Stop. Callers still waiting are told that the process is going."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._loads:
-            task.cancel()
+        self.sessions.close()
         self._runner.close()
         for caller in self._callers.values():
             if not caller.future.done():
                 caller.future.set_result(Refused(Reason.DRAINING, f"worker {self.name!r} is shutting down"))
         self._callers.clear()
+
+    def _loaded(self, model: Model, failure: str | None) -> None:
+        now = self._loop.time()
+        loaded = self.device.loaded(model, now) if failure is None else self.device.load_failed(model, failure, now)
+        self._carry_out(loaded)
 
     # carrying out
 
@@ -144,9 +112,9 @@ class Station:
                 case Ended(query, reason, text):
                     self._end(query, reason, text)
                 case Load(model):
-                    self._load_soon(model)
+                    self.sessions.load(model)
                 case Unload(model):
-                    self._unload(model)
+                    self.sessions.unload(model)
                 case _:
                     self.changed()
         self._arm()
@@ -159,7 +127,7 @@ class Station:
                 return
             self._timer.cancel()
             self._timer = None
-        if wake != float("inf"):
+        if wake != math.inf:
             self._timer = self._loop.call_at(wake, self._ring)
 
     def _ring(self) -> None:
@@ -170,13 +138,13 @@ class Station:
     def _start(self, batch: Batch) -> None:
         callers = [self._callers[part.query.id] for part in batch.parts]
         for caller in callers:
-            caller.started = batch.started if caller.started is None else caller.started
+            caller.start(batch.started, self._free)
         outputs = callers[0].outputs
         if any(caller.outputs != outputs for caller in callers):
             outputs = list(dict.fromkeys(name for caller in callers for name in caller.outputs))
         work = Work(
-            session=self._sessions[batch.servable.model],
-            inputs=[_rows_of(caller.inputs, part) for caller, part in zip(callers, batch.parts, strict=True)],
+            session=self.sessions.loaded[batch.servable.model],
+            inputs=[caller.rows_of(part) for caller, part in zip(callers, batch.parts, strict=True)],
             rows=[part.rows for part in batch.parts],
             size=batch.size,
             outputs=outputs,
@@ -194,57 +162,16 @@ class Station:
             elif caller is not None:
                 caller.pieces.append(piece)
                 caller.computed += done.seconds
-        self._carry_out(self.device.batch_done(self._loop.time(), failures))
+        self._free = self._loop.time()
+        self._carry_out(self.device.batch_done(self._free, failures))
 
     def _answer(self, query: Query, batch: Batch) -> None:
         caller = self._callers.pop(query.id)
         if caller.future.done():
             return
-        joined = caller.pieces[0] if len(caller.pieces) == 1 else assemble(caller.pieces)
-        answer = Answer(
-            outputs={name: joined[name] for name in caller.outputs},
-            variant=batch.servable.model.variant,
-            version=batch.servable.version,
-            plan_version=batch.plan_version,
-            queued=(batch.started if caller.started is None else caller.started) - query.arrived,
-            computed=caller.computed,
-            batch=batch.rows,
-        )
-        caller.future.set_result(answer)
+        caller.future.set_result(caller.answer(batch))
 
     def _end(self, query: Query, reason: Reason, text: str) -> None:
         caller = self._callers.pop(query.id)
         if not caller.future.done():
             caller.future.set_result(Refused(reason, text or ended_text(self.device, query, reason, self._loop.time())))
-
-    # loading
-
-    def _load_soon(self, model: Model) -> None:
-        task = self._loop.create_task(self._load(model))
-        self._loads.add(task)
-        task.add_done_callback(self._loads.discard)
-
-    async def _load(self, model: Model) -> None:
-        source, started = self._sources[model], self._loop.time()
-        try:
-            session = await self._loader(self.device_type, source)
-        except (TidewiseError, OSError) as error:
-            log.warning("variant not loaded", extra={"worker": self.name, **model._asdict(), "reason": str(error)})
-            self.load_failures[model] += 1
-            self._sources.pop(model, None)
-            self._carry_out(self.device.load_failed(model, str(error), self._loop.time()))
-            return
-        self._sessions[model], self._profiles[session] = session, source.profile
-        self.load_seconds[model] = self._loop.time() - started
-        self._carry_out(self.device.loaded(model, self._loop.time()))
-
-    def _unload(self, model: Model) -> None:
-        session = self._sessions.pop(model)
-        del self._profiles[session]
-        self._sources.pop(model, None)
-        session.close()
-
-
-def _rows_of(inputs: Tensors, part: Part) -> Tensors:
-    whole = part.rows == part.query.rows
-    return inputs if whole else select(inputs, slice(part.start, part.start + part.rows))

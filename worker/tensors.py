@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,9 @@ def assemble(queries: Sequence[Tensors], pad_to: int = 0) -> dict[str, Array]:
 
 
 def _column(parts: list[Array], padding: int) -> Array:
-    last = parts[-1][-1:]
-    return np.concatenate([*parts, *[last] * max(0, padding)])
+    if padding > 0:
+        parts += [parts[-1][-1:]] * padding
+    return np.concatenate(parts)
 
 
 def split(outputs: Tensors, rows: Sequence[int]) -> list[dict[str, Array]]:
@@ -40,7 +42,7 @@ def split(outputs: Tensors, rows: Sequence[int]) -> list[dict[str, Array]]:
     for name, value in outputs.items():
         if value.ndim == 0 or len(value) < total:
             raise EngineError(f"output {name!r} has shape {list(value.shape)} for a batch of {total} rows")
-    ends = np.cumsum(rows).tolist()
+    ends = accumulate(rows)
     return [
         {name: value[end - count : end] for name, value in outputs.items()}
         for end, count in zip(ends, rows, strict=True)

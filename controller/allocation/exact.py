@@ -18,6 +18,8 @@ from tidewise.controller.allocation.lexicographic import Candidate, fits, rank
 from tidewise.controller.allocation.prices import best_prices
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
+FEW_TYPES = 4  # with more device types columns are too many to list
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -27,7 +29,7 @@ class Work:
     price_nodes: int = 20_000
     rounds: int = 12
     most_columns: int = 3_000
-    most_nodes: int = 400_000
+    most_nodes: int = 200_000
     beams: tuple[int, ...] = (1_000, 30_000)
     states: int = 3_000_000  # joined in all
 
@@ -82,8 +84,10 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
     """Let the excess grow until the gap is closed or the work is spent."""
     scale = abs(proof.ceiling)
     excess, columns, nodes = 3e-5 * scale, 400, 10_000
+    reached, stuck = 0.0, 0
     for _ in range(work.rounds):
         complete = kernel.enumerate(excess, columns, nodes)
+        reached, stuck = (complete, 0) if complete > reached else (reached, stuck + 1)
         for beam in work.beams:
             limit = min(excess, proof.ceiling - proof.objective)
             joint = kernel.join(limit, beam)
@@ -94,7 +98,7 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
             proof.bound = min(proof.bound, max(proof.objective, proof.ceiling - searched))
             if proof.closed(gap) or joint.dropped >= min(limit, max(complete, 0.0)):
                 break
-        if proof.closed(gap) or proof.states > work.states or excess > 0.5 * scale:
+        if proof.closed(gap) or proof.states > work.states or excess > 0.5 * scale or stuck > 1:
             break
         grown = excess * 2.5
         excess = min(grown, proof.ceiling - proof.objective + 1e-9) if proof.counts is not None else grown

@@ -1,39 +1,38 @@
-"""The variants worth running: the upper concave hull of accuracy over device time per query."""
+"""Which variants of an application are worth time on a device type.
+
+A device that time-shares two variants reaches every point between them in the plane of (time per query, accuracy).
+Only the variants on the upper concave hull of that plane are of use; the others are beaten by a mixture.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-LEAST_GAIN = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One variant on one kind of device: queries per second, and accuracy."""
+    """One variant on one device type: queries per second of a device, and accuracy."""
 
     variant: str
-    rate: float
+    capacity: float
     accuracy: float
 
 
-def hull(rates: Mapping[str, float], accuracy: Mapping[str, float]) -> tuple[Rung, ...]:
-    """The undominated variants, fastest first.
-
-    A device may share its time between variants, so what lies below the line between two others is never needed.
-    """
-    rungs = [Rung(name, rate, accuracy[name]) for name, rate in rates.items() if rate > 0]
-    found: list[Rung] = []
-    for one in sorted(rungs, key=lambda rung: (-rung.rate, -rung.accuracy, rung.variant)):
-        if found and one.accuracy <= found[-1].accuracy + LEAST_GAIN:
+def hull(rungs: Iterable[Rung]) -> tuple[Rung, ...]:
+    """The useful variants, from the fastest to the most accurate."""
+    kept: list[Rung] = []
+    for rung in sorted((r for r in rungs if r.capacity > 0), key=lambda r: (-r.capacity, -r.accuracy, r.variant)):
+        if kept and rung.accuracy <= kept[-1].accuracy:
             continue
-        while len(found) > 1 and _below(found[-2], found[-1], one):
-            found.pop()
-        found.append(one)
-    return tuple(found)
+        while len(kept) > 1 and not _bends_down(kept[-2], kept[-1], rung):
+            kept.pop()
+        kept.append(rung)
+    return tuple(kept)
 
 
-def _below(first: Rung, middle: Rung, last: Rung) -> bool:
-    """Whether ``middle`` lies on or below the line from ``first`` to ``last`` over seconds per query."""
-    rise, run = middle.accuracy - first.accuracy, 1 / middle.rate - 1 / first.rate
-    return rise * (1 / last.rate - 1 / first.rate) <= (last.accuracy - first.accuracy) * run
+def _bends_down(one: Rung, two: Rung, three: Rung) -> bool:
+    """Whether accuracy per time gained falls from the step one-two to the step two-three."""
+    first = (two.accuracy - one.accuracy) * (1 / three.capacity - 1 / two.capacity)
+    second = (three.accuracy - two.accuracy) * (1 / two.capacity - 1 / one.capacity)
+    return first > second

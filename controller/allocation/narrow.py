@@ -7,23 +7,32 @@ whole relaxation certifies it. More pairs are let in until the gap is closed or 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from tidewise.controller.allocation import highs
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
-from tidewise.controller.allocation.lexicographic import better, rank
+from tidewise.controller.allocation.lexicographic import better, rank, worst_accuracy
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
-WIDTHS = (1e-9, 1e-5, 1e-4)  # largest reduced cost let in, relative to the bound
+# Largest reduced cost let in, relative to the bound, and how long HiGHS may work on it (see Effort.checks).
+Widths = tuple[tuple[float, int], ...]
+WIDTHS: Widths = ((1e-9, 60), (1e-5, 100), (3e-5, 100), (1e-4, 200))
+# Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
+SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
+Polish = Callable[[Ints], Ints]
 
 
-def maximise(problem: Problem, goal: Goal, effort: Effort, known: Ints, bound: float = np.inf) -> Answer:
+def maximise(
+    problem: Problem, goal: Goal, effort: Effort, known: Ints, bound: float = np.inf, polish: Polish | None = None
+) -> Answer:
     """The best counts of the restricted models, with the bound of the whole problem.
 
-    ``known`` are counts to start from (their pairs are always let in), ``bound`` is another bound on the goal.
+    ``known`` are counts to start from (their pairs are always let in), ``bound`` is another bound on the goal,
+    ``polish`` may improve what a model finds.
     """
     relaxation = highs.relaxed(problem, goal)
     if relaxation.x is None:
@@ -32,17 +41,18 @@ def maximise(problem: Problem, goal: Goal, effort: Effort, known: Ints, bound: f
     bound = min(bound, relaxation.objective)
     always = (relaxation.x[:size] > 1e-9) | (known > 0)
     target = bound - effort.gap * abs(bound)
-    inner = replace(effort, gap=effort.gap / 5, target=target)
     best = known
-    for width in WIDTHS:
+    for width, checks in WIDTHS if goal == Goal() else SHEDDING:
         if _value(problem, goal, best) >= target:
             break
         kept = np.nonzero(always | (relaxation.reduced[:size] <= width * abs(bound)))[0]
+        inner = replace(effort, gap=effort.gap / 5, target=target, checks=min(effort.checks, checks))
         answer = highs.maximise(restrict(problem, kept), goal, inner)
         if answer.counts is not None:
             counts = np.zeros(size, np.int64)
             counts[kept] = answer.counts
-            best = better(problem, best, Answer(counts, bound))
+            found = Answer(counts if polish is None else polish(counts), bound)
+            best = better(problem, best, found) if goal.aim is not Aim.WORST else counts
     return Answer(best, bound)
 
 
@@ -51,6 +61,8 @@ def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     ranked = rank(problem, counts)
     if goal.aim is Aim.FRACTION:
         return ranked.phi
+    if goal.aim is Aim.WORST:
+        return worst_accuracy(problem, ranked)
     if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
         return -np.inf
     return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()

@@ -10,11 +10,11 @@ from tidewise.controller.triggers import Trigger
 from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.plan import Plan
-from tidewise.core.scenario import FamilyPlan, ScenarioCase
+from tidewise.core.scenario import ScenarioCase, ScenarioSolution
 from tidewise.core.solution import Solution
 
 Problem = Case | ScenarioCase  # what a solver is asked
-Answer = Solution | FamilyPlan
+Answer = Solution | ScenarioSolution
 Verdict = Plan | Kept | Stale | Wrong
 
 

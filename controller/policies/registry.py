@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidewise.controller.allocation.linear import Effort
-from tidewise.controller.allocation.scenario import solve_scenarios
+from tidewise.controller.allocation.scenario_plan import plan_scenarios
 from tidewise.controller.allocation.solve import Limits, solve
 from tidewise.controller.margin import with_margin
 from tidewise.controller.policies.anytime import AnytimePolicy
@@ -52,5 +51,5 @@ def allocation_policy(name: str) -> AllocationPolicy:
 def allocate(case: Problem, method: str, limits: Limits) -> Answer:
     """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
     if isinstance(case, ScenarioCase):
-        return solve_scenarios(case, Effort(gap=2e-3, checks=limits.checks, nodes=limits.nodes, seconds=limits.seconds))
+        return plan_scenarios(case)
     return with_margin(case, lambda one: solve(one, method=method, limits=limits))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from tidewise.controller.allocation.ceilings import ceilings
+from tidewise.controller.allocation.ceiling import ceilings
 from tidewise.controller.allocation.hull import Rung
 from tidewise.controller.answer import Kept, Stale, Wrong, moved_since, unserved
-from tidewise.controller.case_builder import parted
-from tidewise.controller.families import ladder, memory_of, place_families, warm_variants, with_spares
+from tidewise.controller.case_builder import joined, parted
+from tidewise.controller.families import Families, ladder, place_families, warm_room, warm_variants, with_spares
 from tidewise.controller.greedy import greedy
 from tidewise.controller.policies.policy import Answer, Verdict
 from tidewise.controller.policies.restrict import every_variant
@@ -27,7 +27,8 @@ from tidewise.core.cluster import PlannerSettings
 from tidewise.core.demand import Estimate
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
-from tidewise.core.scenario import Families, FamilyPlan, ScenarioCase
+from tidewise.core.scenario import ScenarioCase, ScenarioSolution, ScenarioValue
+from tidewise.core.solution import Status
 
 STEER_EVERY = 0.5  # seconds
 LEAST_RATE = 0.2
@@ -37,11 +38,9 @@ _Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
 
 @dataclass(slots=True)
 class ScenarioPolicy:
-    """``tuning`` says how much reserve the scenarios hold, ``fairness`` and ``swap_cost`` are the program's."""
+    """``tuning`` says how much reserve the scenarios hold; ``steering`` whether ceilings follow demand."""
 
     tuning: Tuning = field(default_factory=Tuning)
-    fairness: float = 0.1
-    swap_cost: float = 0.002
     steering: bool = True
     static: bool = False
     sudden: bool = False
@@ -55,29 +54,27 @@ class ScenarioPolicy:
         question = ask(ticket, trigger, view, plan, settings, every_variant)
         case = question.case
         known = {name: one for name, one in view.estimates.items() if name in case.applications}
+        found = scenarios(known, view.applications, self._memory.busiest(), self.tuning)
+        sizes, room = warm_room(case, question.kinds, view.profile)
         problem = ScenarioCase(
-            device_types=case.device_types,
-            variants=case.variants,
-            capacity=case.capacity,
-            scenarios=scenarios(known, view.applications, self._memory.busiest(), self.tuning),
-            current=_families(question, plan),
-            weight={name: one.weight for name, one in case.applications.items()},
-            floor={name: one.min_accuracy for name, one in case.applications.items() if one.min_accuracy > 0},
-            fairness=self.fairness,
-            swap_cost=self.swap_cost if plan.version else 0.0,
+            case=case.with_current(_hosted(question, plan)),
+            demands=tuple(demand for _, demand in found),
+            weights=tuple(weight for weight, _ in found),
+            memory=sizes,
+            warm_budget=room,
         )
         return replace(question, solve=problem, reserved={})
 
     def judge(self, question: Question, answer: Answer, current: Plan, view: View) -> Verdict:
         """The families as a plan, the variants set to what demand is now."""
-        assert isinstance(answer, FamilyPlan), "scenarios are answered with families"
+        assert isinstance(answer, ScenarioSolution), "scenarios are answered with families"
         moved = moved_since(question, view)
         if moved is not None:
             return Stale(moved)
         self._case = question.case
         demand = {name: one.rate for name, one in question.demand.items()}
         slo = {name: one.slo for name, one in view.applications.items()}
-        counts = with_spares(question.case, answer.counts, _families(question, current), demand, slo)
+        counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
         plan = replace(
             self._described(question, answer), assignments=tuple(_assignments(question, counts, answer, current, view))
         )
@@ -88,19 +85,14 @@ class ScenarioPolicy:
         except PlanError as error:
             return Wrong(str(error))
         if _hosting(plan) == _hosting(current) and not question.forced:
-            return Kept("the plan in force holds the same families")
+            return Kept("the plan in force holds the same families", current)
         return plan
 
     def stand_in(self, question: Question, current: Plan, view: View) -> Plan | None:
         """Every device the family that a greedy plan of counts gives it."""
         if not unserved(question, current, view):
             return None
-        solution = greedy(question.case)
-        counts = {
-            kind: dict(Counter(name for v, n in row.items() for name in [parted(v)[0]] * n))
-            for kind, row in solution.counts.items()
-        }
-        verdict = self.judge(question, FamilyPlan(counts, {}, solution.served, 0.0, 1.0, "greedy"), current, view)
+        verdict = self.judge(question, _greedy_families(question), current, view)
         return verdict if isinstance(verdict, Plan) else None
 
     def steer(self, plan: Plan, view: View, now: float) -> Plan | None:
@@ -127,35 +119,53 @@ class ScenarioPolicy:
                 holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in case.applications}
         return tuple(
-            _aimed(one, aims.get(one.application, {}).get((kind_of.get(one.worker, ""), one.warm)))
+            _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
             for one in plan.assignments
         )
 
-    def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[_Class, Rung]:
+    def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""
         case = self._case
         assert case is not None
-        ladders = {one: ladder(case, one[0], name, one[1]) for one in classes}
+        ladders = {str(one): ladder(case, one[0], name, one[1] or None) for one in classes}
         rate = _recourse_rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
-        return ceilings(ladders, classes, rate)
+        return ceilings({str(one): count for one, count in classes.items()}, ladders, rate)
 
-    def _described(self, question: Question, answer: FamilyPlan) -> Plan:
+    def _described(self, question: Question, answer: ScenarioSolution) -> Plan:
+        demands = question.solve.demands if isinstance(question.solve, ScenarioCase) else ()
+        pairs = list(zip(answer.values, demands, strict=False))
         return Plan(
             version=0,
             demand={name: one.planned for name, one in question.demand.items()},
-            served=dict(answer.served),
+            served={name: _least(name, pairs) for name in question.case.applications},
             trigger=str(question.trigger),
-            status="fallback" if answer.method == "greedy" else "scenario",
-            phi=min(answer.served.values(), default=1.0),
+            status="scenario" if answer.values else "fallback",
+            phi=min((one.least_served for one in answer.values), default=1.0),
             objective=answer.objective,
             bound=answer.bound,
-            gap=(answer.bound - answer.objective) / answer.bound if answer.bound > 0 else 0.0,
+            gap=answer.gap,
             solve=answer.wall,
         )
 
 
-def _aimed(one: Assignment, aim: Rung | None) -> Assignment:
-    return one if aim is None else replace(one, ceiling=parted(aim.variant)[1])
+def _least(name: str, pairs: Iterable[tuple[ScenarioValue, Mapping[str, float]]]) -> float:
+    """The fraction of an application's demand that is carried in the scenario where it is least."""
+    asked = [(value.served.get(name, 0.0), demand[name]) for value, demand in pairs if demand.get(name, 0.0) > 0]
+    return min((min(1.0, served / demand) for served, demand in asked), default=1.0)
+
+
+def _aimed(one: Assignment, aim: str | None) -> Assignment:
+    return one if aim is None else replace(one, ceiling=parted(aim)[1])
+
+
+def _greedy_families(question: Question) -> ScenarioSolution:
+    """The families of the greedy plan of counts, with no promise but that."""
+    solution = greedy(question.case)
+    families = {
+        kind: dict(Counter(name for v, n in row.items() for name in [parted(v)[0]] * n))
+        for kind, row in solution.counts.items()
+    }
+    return ScenarioSolution(Status.OVERLOAD, 0.0, 1.0, families, {}, {}, (), 0)
 
 
 def _recourse_rate(estimate: Estimate, slo: float) -> float:
@@ -186,8 +196,20 @@ def _families(question: Question, plan: Plan) -> dict[str, dict[str, int]]:
     return {kind: dict(row) for kind, row in found.items()}
 
 
+def _hosted(question: Question, plan: Plan) -> dict[str, dict[str, int]]:
+    """The plan's families as counts of variants, each device under its first warm one that the case knows."""
+    kind_of = {device: kind.name for kind in question.kinds.values() for device in kind.devices}
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in plan.assignments:
+        names = [joined(one.application, name) for name in one.warm]
+        known = next((name for name in names if name in question.case.variants), None)
+        if one.worker in kind_of and known is not None:
+            found[kind_of[one.worker]][known] += 1
+    return {kind: dict(row) for kind, row in found.items()}
+
+
 def _assignments(
-    question: Question, counts: Families, answer: FamilyPlan, current: Plan, view: View
+    question: Question, counts: Families, answer: ScenarioSolution, current: Plan, view: View
 ) -> Iterator[Assignment]:
     planned = {one.worker: one.application for one in current.assignments}
     serving = {device: _serves(view, device) for device in view.devices}
@@ -198,32 +220,21 @@ def _assignments(
     ladders = {key: ladder(question.case, *key) for key in set(hosts.values())}
     total: Counter[str] = Counter()
     for key in hosts.values():
-        total[key[1]] += ladders[key][0].rate  # type: ignore[assignment]
+        total[key[1]] += ladders[key][0].capacity  # type: ignore[assignment]
     for device in sorted(hosts):
-        key = hosts[device]
-        yield _assignment(
-            question, device, key, ladders[key], answer.busy.get(key[0], {}), total[key[1]], current, view
-        )
+        where, name = hosts[device]
+        rungs = ladders[where, name]
+        held = current.of(device)
+        kept = held.warm if held is not None and held.application == name else ()
+        wanted = answer.warm.get(where, {}).get(name) or _without_answer(rungs)
+        warm = tuple(parted(one.variant)[1] for one in warm_variants(rungs, wanted, kept))
+        # The fastest variant's capacity: the router must not refuse what the device could still answer.
+        yield Assignment(device, name, warm, warm[0], rungs[0].capacity / total[name], rungs[0].capacity)
 
 
-def _assignment(
-    question: Question,
-    device: str,
-    key: tuple[str, str],
-    rungs: tuple[Rung, ...],
-    busy: Mapping[str, float],
-    total: float,
-    current: Plan,
-    view: View,
-) -> Assignment:
-    """``capacity`` is that of the fastest variant: the router must not refuse what the device could still answer."""
-    kind = question.kinds[key[0]]
-    memory = memory_of(question.case, view.profile, kind.device_type)
-    held = current.of(device)
-    kept = held.warm if held is not None and held.application == key[1] else ()
-    warm = warm_variants(rungs, busy, kind, memory, kept)
-    names = tuple(parted(one.variant)[1] for one in warm)
-    return Assignment(device, key[1], names, names[0], rungs[0].rate / total, rungs[0].rate)
+def _without_answer(rungs: tuple[Rung, ...]) -> tuple[str, ...]:
+    """What a spare of a family that the plan gave this kind no device of keeps warm: the ends of its ladder."""
+    return tuple({rungs[0].variant, rungs[-1].variant})
 
 
 def _hosting(plan: Plan) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -11,26 +11,35 @@ from torch import Tensor, nn
 OPSET = 17
 
 
-class Served(nn.Module):
-    """Average the logits of some networks, each asked about the image and, if told, its mirror too.
+def views(pixels: Tensor, mirror: bool, sway: bool) -> list[Tensor]:
+    """Return the images; if `sway`, also moved a pixel left and right; if `mirror`, each mirrored too."""
+    seen = [pixels]
+    if sway:
+        padded = nn.functional.pad(pixels, (1, 1, 0, 0))
+        seen += [padded[..., :-2], padded[..., 2:]]
+    return seen + [view.flip(3) for view in seen] if mirror else seen
 
-    The mirror rides in the same batch, so its weights are stored once.
+
+class Served(nn.Module):
+    """Mean logits of some networks over some views of an image.
+
+    The views ride in one batch, so that each network's weights are stored once.
     """
 
-    def __init__(self, networks: Sequence[nn.Module], mirror: bool) -> None:
+    def __init__(self, networks: Sequence[nn.Module], mirror: bool = False, sway: bool = False) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
-        self.mirror = mirror
+        self.mirror, self.sway = mirror, sway
 
     def forward(self, image: Tensor) -> Tensor:
         """Return float logits [n, 10] of uint8 images [n, 1, h, w]."""
-        pixels = image.float()
-        views = torch.cat([pixels, pixels.flip(3)]) if self.mirror else pixels
-        voices = [network(views) for network in self.networks]
+        seen = views(image.float(), self.mirror, self.sway)
+        batch = torch.cat(seen) if len(seen) > 1 else seen[0]
+        voices = [network(batch) for network in self.networks]
         logits: Tensor = sum(voices[1:], voices[0])
-        if self.mirror:
-            logits = logits.reshape(2, -1, 10).sum(0)
-        count = len(voices) * (2 if self.mirror else 1)
+        if len(seen) > 1:
+            logits = logits.reshape(len(seen), -1, 10).sum(0)
+        count = len(voices) * len(seen)
         return logits / count if count > 1 else logits
 
 

@@ -24,10 +24,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One served model: the mean answer of some members, over image and mirror if told, maybe in INT8."""
+    """One served model: the mean answer of some members over some views of the image, maybe in INT8.
+
+    `sway` adds the image moved one pixel left and right, `mirror` the mirror image of every view.
+    """
 
     members: tuple[str, ...]
     mirror: bool = False
+    sway: bool = False
     int8: bool = False
 
 

@@ -39,7 +39,8 @@ def export_all(family: Family, split: Split, names: list[str], work: Path) -> No
     """Write every variant's model.onnx and print the validation accuracy of its FP32 form."""
     for name in names or list(family.variants):
         variant = family.variants[name]
-        served = Served([load_member(family, member, work) for member in variant.members], variant.mirror)
+        networks = [load_member(family, member, work) for member in variant.members]
+        served = Served(networks, variant.mirror, variant.sway)
         write_variant(family, variant, served, split.train, MODELS / family.application / name / "model.onnx")
         print(f"{name}: validation {on_part(served, split.validation):.4f} (FP32)", flush=True)
 

@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 
 #include <array>
+#include <map>
 #include <utility>
 
 namespace py = pybind11;
@@ -38,9 +39,20 @@ ort_abi::Type type_of(const std::string& name, const py::dtype& dtype) {
                  ", which is no number of this machine's");
 }
 
-py::dtype dtype_of(const std::string& name, ort_abi::Type type) {
-  for (const TypePair& pair : kTypes)
-    if (pair.type == type) return py::dtype(std::string(1, pair.kind) + std::to_string(pair.size));
+// Made once: building a dtype from its name costs as much as a small model's run.
+const std::map<ort_abi::Type, py::dtype>& dtypes() {
+  static const auto& made = *new std::map<ort_abi::Type, py::dtype>([] {
+    std::map<ort_abi::Type, py::dtype> all;
+    for (const TypePair& pair : kTypes)
+      all.emplace(pair.type, py::dtype(std::string(1, pair.kind) + std::to_string(pair.size)));
+    return all;
+  }());
+  return made;
+}
+
+const py::dtype& dtype_of(const std::string& name, ort_abi::Type type) {
+  const auto found = dtypes().find(type);
+  if (found != dtypes().end()) return found->second;
   throw OrtError("output '" + name + "' has element type " + std::to_string(static_cast<int>(type)) +
                  ", which is no number");
 }
@@ -64,7 +76,7 @@ Inputs read_inputs(const py::dict& inputs) {
 }
 
 py::array to_array(const std::string& name, OwnedTensor tensor) {
-  const py::dtype dtype = dtype_of(name, tensor.type);
+  const py::dtype& dtype = dtype_of(name, tensor.type);
   auto owner = std::make_unique<OwnedValue>(std::move(tensor.value));
   py::capsule capsule(owner.get(), [](void* value) { delete static_cast<OwnedValue*>(value); });
   owner.release();

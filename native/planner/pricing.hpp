@@ -36,14 +36,12 @@ class Pricing {
   double ceiling() const { return lambda_ * application_->demand; }
 
   bool charges_swaps() const { return swap_cost_ > 0; }
+  double swap_cost() const { return swap_cost_; }
 
   double full_loss(int k) const { return loss_[k]; }
   double swap_loss(int k, int count) const {
     return swap_cost_ > 0 ? swap_cost_ * std::max(0, count - pair(k).current) : 0.0;
   }
-  // Least swap cost of one more device of pair k, whatever else is hosted.
-  double least_swap(int k) const { return pair(k).current == 0 ? swap_cost_ : 0.0; }
-
   // Devices of pair k that serve `rest` as the last pair, at least one.
   int last_count(int k, double rest) const {
     return std::max(1, static_cast<int>(std::ceil(rest / pair(k).capacity - kWhole)));

@@ -1,8 +1,12 @@
+from pathlib import Path
+
 from worker_stories import LARGE, OTHER, SMALL, World, order
 
+import tidewise
 from tidewise.core.outcome import Reason
 from tidewise.worker.actions import Ended, Load, Unload
 from tidewise.worker.hosting import TRANSITIONS, Event, State
+from tidewise.worker.hosting_diagram import diagram
 from tidewise.worker.query import LaneKey
 from tidewise.worker.servable import Model, tabulated
 
@@ -42,7 +46,7 @@ def test_a_replaced_variant_lingers_for_late_queries_and_is_then_unloaded() -> N
     late = world.send(1.0)
     world.until(10.0)
     assert world.answers() == {late.id: "small"}
-    assert _unloads(world) == [(0.5 + world.device.linger, "small")]
+    assert _unloads(world) == [(0.5 + world.device.repertoire.linger, "small")]
     too_late = world.send(1.0)
     assert world.ends()[too_late.id][1] == Reason.NO_WORKER
 
@@ -129,3 +133,8 @@ def test_a_query_pinned_to_a_variant_runs_on_it_even_above_the_ceiling() -> None
     missing = world.send(1.0, lane=LaneKey("pets", "medium"))
     assert isinstance(world.log[-1][1], Ended)
     assert world.ends()[missing.id][1] == Reason.NO_WORKER
+
+
+def test_the_diagram_in_the_documents_is_made_from_the_table() -> None:
+    page = Path(tidewise.__file__).resolve().parent.parent / "docs" / "worker.md"
+    assert diagram() in page.read_text(encoding="utf-8")

@@ -105,6 +105,34 @@ def test_the_cheaper_sibling_takes_over_when_the_backlog_would_be_late() -> None
     assert len(world.answers()) == 30
 
 
+@pytest.mark.parametrize("choice", ["planned", "anytime"])
+def test_answers_in_time_do_not_collapse_past_saturation(choice: str) -> None:
+    """Open loop, 0.2 s to answer. The large variant carries 67 queries a second, the small one 333."""
+
+    def in_time(rate: float) -> int:
+        world, chance = World(choice=choice), random.Random(3)
+        world.host(LARGE, SMALL)
+        while world.now < 20.0:
+            world.send(0.2)
+            world.until(world.now + chance.expovariate(rate))
+        return world.device.counters.outcomes[Outcome.ON_TIME]
+
+    capacity = LARGE.rate if choice == "planned" else SMALL.rate
+    assert in_time(3 * capacity) >= 0.9 * in_time(capacity)
+
+
+def test_impatient_clients_who_ask_again_do_not_make_a_storm() -> None:
+    """Many more clients than fit, each asking again as soon as it gives up: the device still works at capacity."""
+    world = World()
+    world.host(LARGE)
+    waiting = {world.send(0.3).id for _ in range(60)}
+    while world.now < 20.0:
+        world.until(world.now + 0.01)
+        over = waiting & (set(world.answers()) | set(world.ends()))
+        waiting = (waiting - over) | {world.send(0.3).id for _ in over}
+    assert world.device.counters.outcomes[Outcome.ON_TIME] >= 0.8 * LARGE.rate * 20.0
+
+
 def test_draining_never_waits_for_more_queries() -> None:
     world = World(rule="deadline")
     world.host(LARGE)

@@ -30,3 +30,17 @@ def test_a_device_slower_than_its_profile_soon_answers_nothing_late() -> None:
         world.until(world.now + 0.005)
     counts = world.device.counters.outcomes
     assert counts["late"] < 0.05 * counts["on_time"]
+
+
+def test_a_bad_minute_is_forgotten() -> None:
+    """Batches take ten times their profile for a while; afterwards the device serves as if nothing had been."""
+    world = World(stretch=10.0)
+    world.host(LARGE)
+    while world.now < 60.0:
+        world.send(0.4)
+        world.until(world.now + 0.05)
+    world.stretch, before = 1.0, len(world.answers())
+    while world.now < 80.0:
+        world.send(0.4)
+        world.until(world.now + 0.05)
+    assert len(world.answers()) - before > 300

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -49,7 +50,7 @@ Served = tuple[PretendController, subprocess.Popen[bytes]]
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One worker that hosts every variant of digits, the most accurate its ceiling."""
     with (
-        controller() as (pretend, port),
+        controller(patient_digits(tmp_path_factory.mktemp("models"))) as (pretend, port),
         worker(port, tmp_path_factory.mktemp("worker"), profile_of(digits(), "real")) as process,
     ):
         wait_for(lambda: pretend.reports)
@@ -237,6 +238,25 @@ def test_what_nobody_measured_is_refused_until_the_worker_has_profiled_it(tmp_pa
         applied(pretend, 3)
 
 
+def test_what_another_device_of_the_type_measured_is_good_enough(tmp_path: Path) -> None:
+    with controller() as (pretend, port), worker(port, tmp_path, Profile()):
+        wait_for(lambda: pretend.reports)
+        pretend.order(1, CHEAP.name, profile=profile_of(digits(), "real"))
+        applied(pretend, 1)
+
+
+def test_a_worker_that_is_given_no_name_is_named_after_its_host(tmp_path: Path) -> None:
+    with controller() as (pretend, port):
+        words = [sys.executable, "-m", "tidewise.cli.main", "worker", "--join", f"127.0.0.1:{port}"]
+        words += ["--listen", "0.0.0.0:0", "--device-type", "big", "--state", str(tmp_path)]
+        process = subprocess.Popen(words, env=environment())
+        wait_for(lambda: pretend.reports)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+        assert pretend.device.name == f"big-{socket.gethostname()}"
+        assert pretend.reports[0].address.startswith("127.0.0.1:")
+
+
 def test_sigterm_under_load_costs_a_client_that_honours_readiness_nothing(tmp_path: Path) -> None:
     with controller() as (pretend, port), worker(port, tmp_path, profile_of(digits(), "real")) as process:
         wait_for(lambda: pretend.reports)
@@ -278,6 +298,42 @@ def test_forty_emulated_devices_share_one_process(tmp_path: Path) -> None:
         assert {one.parameters["worker"].string_param for one in answers} == set(names)
         assert {one.raw_output_contents[0] for one in answers} == {bytes(40)}
         assert psutil.Process(process.pid).num_threads() < 40
+
+
+def test_a_query_queued_behind_a_long_batch_ends_at_its_own_deadline_and_is_never_run(tmp_path: Path) -> None:
+    """By the client's gRPC deadline, by its ``deadline_ms``, and by giving up; the long one is answered."""
+    profile = profile_of(digits(), "pretend", seconds=1.0, sizes=(1,))
+    with (
+        controller(patient_digits(tmp_path)) as (pretend, port),
+        worker(port, tmp_path, profile, device_type="pretend"),
+    ):
+        wait_for(lambda: pretend.reports)
+        pretend.order(1, CHEAP.name)
+        applied(pretend, 1)
+        with client(pretend) as stub:
+            long = stub.ModelInfer.future(request(images(1)))
+            time.sleep(0.2)
+            began = time.monotonic()
+            stated = {"deadline_ms": pb.InferParameter(int64_param=150)}
+            by_wire = stub.ModelInfer.future(request(images(1)), timeout=0.1)
+            by_parameter = stub.ModelInfer.future(request(images(1), parameters=stated))
+            given_up = stub.ModelInfer.future(request(images(1)))
+            given_up.cancel()
+            assert refused(by_wire)[0] is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert refused(by_parameter)[0::2] == (grpc.StatusCode.DEADLINE_EXCEEDED, "deadline")
+            assert 0.15 <= time.monotonic() - began < 0.5
+            assert long.result().model_version == str(CHEAP.version)
+            statistics = stub.ModelStatistics(pb.ModelStatisticsRequest(name="digits", version=CHEAP.name))
+        assert statistics.model_stats[0].execution_count == 1
+
+
+def patient_digits(folder: Path) -> Path:
+    """The digits with an SLO of ten seconds."""
+    target = folder / "digits"
+    shutil.copytree(DIGITS, target, dirs_exist_ok=True)
+    file = target / "application.toml"
+    file.write_text(file.read_text().replace("slo_ms = 200.0", "slo_ms = 10000.0"))
+    return target
 
 
 def test_a_slowed_device_takes_its_profiled_time(tmp_path: Path) -> None:

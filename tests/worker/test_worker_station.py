@@ -196,7 +196,7 @@ def test_different_shapes_never_share_a_batch() -> None:
 
 def test_a_switch_of_variants_under_load_loses_no_query_and_closes_the_old_session() -> None:
     async def steps(bench: Bench) -> None:
-        bench.station.device.linger = 0.05
+        bench.station.device.repertoire.linger = 0.05
         futures = []
         for number in range(60):
             futures.append(bench.send(rows(float(number)))[1])

@@ -22,7 +22,8 @@ from tidewise.worker.engine.base import Tensors
 from tidewise.worker.orders import Order
 from tidewise.worker.query import LaneKey
 from tidewise.worker.servable import servable
-from tidewise.worker.station import Source, Station
+from tidewise.worker.sessions import Source
+from tidewise.worker.station import Station
 
 POISON = -1.0
 ECHO = Application(
