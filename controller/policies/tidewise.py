@@ -32,6 +32,7 @@ from tidewise.core.solution import Status
 
 STEER_EVERY = 0.5  # seconds
 LEAST_RATE = 0.2
+RECOURSE_SIGMA = 1.0  # deviations above the last seconds' rate that ceilings leave room for
 
 _Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
 
@@ -169,9 +170,9 @@ def _greedy_families(question: Question) -> ScenarioSolution:
 
 
 def _recourse_rate(estimate: Estimate, slo: float) -> float:
-    """The rate the variants must carry: the last seconds' and one deviation."""
+    """The rate the variants must carry: the last seconds', and room for its noise."""
     rate = estimate.rates[SHORT] or level(estimate)
-    return rate + math.sqrt(max(rate, LEAST_RATE) / (slo / 2))
+    return rate + RECOURSE_SIGMA * math.sqrt(max(rate, LEAST_RATE) / (slo / 2))
 
 
 def _kind_of(view: View, case: Case) -> dict[str, str]:
