@@ -14,6 +14,7 @@ from tidewise.controller.spare import filled
 from tidewise.controller.warm import WarmSiblings
 from tidewise.controller.worth import worth
 from tidewise.core.application import Application
+from tidewise.core.case import Case
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
 from tidewise.core.solution import Solution, faults
@@ -43,15 +44,18 @@ class Wrong:
     reason: str
 
 
-def judge(question: Question, solution: Solution, current: Plan, view: View) -> Plan | Kept | Stale | Wrong:
+def judge(
+    question: Question, solution: Solution, current: Plan, view: View, hysteresis: bool = True
+) -> Plan | Kept | Stale | Wrong:
     """The plan to publish (its version is not set), or why the plan in force stays."""
-    moved = next(_changes(question, view), None)
+    moved = moved_since(question, view)
     if moved is not None:
         return Stale(moved)
+    assert isinstance(question.solve, Case), "counts answer a plain case"
     fault = next(faults(question.solve, solution), None)
     if fault is not None:
         return Wrong(f"the solver's answer was refused: {fault}")
-    plan, why = _chosen(question, solution, current, view)
+    plan, why = _chosen(question, solution, current, view, hysteresis)
     try:
         consistent(plan, view.applications, view.devices)
     except PlanError as error:
@@ -61,13 +65,17 @@ def judge(question: Question, solution: Solution, current: Plan, view: View) -> 
     return plan
 
 
-def _chosen(question: Question, solution: Solution, current: Plan, view: View) -> tuple[Plan, str | None]:
+def _chosen(
+    question: Question, solution: Solution, current: Plan, view: View, hysteresis: bool
+) -> tuple[Plan, str | None]:
     """The new counts, or the present ones with the reason to keep them; both leave no device empty."""
     demand = {name: one.planned for name, one in question.demand.items()} | dict(solution.planned)
     slo = {name: one.slo for name, one in view.applications.items()}
     counts = filled(question.case, _sum(solution.counts, question.reserved), demand, slo)
     mine = hosted_counts(question, current)
-    why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
+    why = None
+    if hysteresis:
+        why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
     if why is not None:
         counts = filled(question.case, mine, demand, slo)
     return _plan(question, solution, counts, demand, view, kept=why is not None), why
@@ -102,6 +110,11 @@ def without_missing(plan: Plan, applications: Mapping[str, Application]) -> tupl
     for one in left:
         total[one.application] += one.share
     return tuple(replace(one, share=one.share / total[one.application]) for one in left)
+
+
+def moved_since(question: Question, view: View) -> str | None:
+    """What changed in the cluster since the question was asked, None if nothing that matters."""
+    return next(_changes(question, view), None)
 
 
 def _changes(question: Question, view: View) -> Iterator[str]:

@@ -42,12 +42,16 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Names in the policy registries of controller/, router/ and worker/."""
+    """Names in the policy registries of controller/, router/ and worker/.
+
+    ``swaps`` are staged (the old variant serves until the new one is ready) or blocking (as in published systems).
+    """
 
     allocation: str = "ilp"
     routing: str = "least-backlog"
     batching: str = "eager"
     variant_choice: str = "planned"
+    swaps: str = "staged"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,13 @@ Outward = Load | Unload | Report
 
 
 class Repertoire:
-    """Which variants may run which lane. ``linger`` is how long a replaced variant still takes queries, in seconds."""
+    """Which variants may run which lane. ``linger`` is how long a replaced variant still takes queries, in seconds.
 
-    def __init__(self, linger: float = LINGER) -> None:
-        self.hosting = Hosting()
+    ``staged`` as in Hosting.
+    """
+
+    def __init__(self, linger: float = LINGER, staged: bool = True) -> None:
+        self.hosting = Hosting(staged)
         self.linger = linger
         self._orders: dict[str, Order] = {}  # by application
         self._servables: dict[tuple[str, str], Servable] = {}
