@@ -1,18 +1,27 @@
 # One image for controller, router and workers. Both stages start from BASE: any Debian-like image with Python 3.11.
 ARG BASE=python:3.11-slim
+
 FROM ${BASE} AS build
-RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+# Wheels made on the host (`make wheels`) are used instead of the network and a compiler.
+COPY Dockerfile wheels* /wheels/
+RUN ls /wheels/*.whl > /dev/null 2>&1 \
+    || { apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*; }
+RUN python3 -m venv /opt/tidewise
 COPY . /src
-# Wheels already in /src/wheels (`make wheels`) are used instead of the network.
-RUN python3 -m venv /opt/tidewise && if [ -d /src/wheels ]; \
-    then /opt/tidewise/bin/pip install --no-index --find-links /src/wheels tidewise; \
-    else /opt/tidewise/bin/pip install /src; fi
+RUN if ls /wheels/*.whl > /dev/null 2>&1; \
+    then /opt/tidewise/bin/pip install --no-cache-dir --no-index --find-links /wheels tidewise; \
+    else /opt/tidewise/bin/pip install --no-cache-dir /src; fi
+# Says what is missing, and fails if anything is broken. What only tests, compilers and pip need stays behind.
+RUN /opt/tidewise/bin/tidewise doctor \
+    && /opt/tidewise/bin/pip uninstall -y --quiet setuptools pip \
+    && find /opt/tidewise -depth \( -name tests -o -name include \) -type d -exec rm -r {} +
 
 FROM ${BASE}
-COPY --from=build /opt/tidewise /opt/tidewise
 RUN useradd --create-home --uid 10001 tidewise && mkdir /state && chown tidewise /state
+COPY --from=build /opt/tidewise /opt/tidewise
 USER tidewise
-ENV PATH=/opt/tidewise/bin:$PATH PYTHONUNBUFFERED=1
+# onnxruntime reports to its makers unless told not to.
+ENV PATH=/opt/tidewise/bin:$PATH PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1
 WORKDIR /state
 ENTRYPOINT ["tidewise"]
 CMD ["--help"]

@@ -20,7 +20,7 @@ POLL_SECONDS = 0.2
 UPLOAD_SECONDS = 600.0
 
 
-@click.command(name="apply")
+@click.command(name="apply", short_help="Add an application to a running cluster.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @controller_option
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until workers serve it.")
@@ -33,7 +33,7 @@ def command(folder: Path, controller: str, wait: bool, timeout: float) -> None:
     application.best_accuracy()
     click.echo(f"{application.name}: {len(application.variants)} variants, SLO {application.slo * 1e3:g} ms")
     with calling(controller) as stub:
-        before = _status(stub).plan.version
+        before = refusals(_status(stub))
         reply = stub.Apply(pieces(folder, application), timeout=UPLOAD_SECONDS)
         click.echo("replaced" if reply.replaced else "added")
         if wait:
@@ -55,13 +55,17 @@ def pieces(folder: Path, application: Application) -> Iterator[pb.ApplyChunk]:
                 yield pb.ApplyChunk(data=data)
 
 
-def _wait(stub: ControllerStub, application: Application, before: int, timeout: float) -> None:
+def _wait(stub: ControllerStub, application: Application, before: list[str], timeout: float) -> None:
     deadline = time.monotonic() + timeout
     said = ""
     while True:
         status = _status(stub)
-        step, done = progress(status, application, before)
-        if step != said:
+        step, done = progress(status, application)
+        for text in refusals(status):
+            if text not in before:  # also of a plan that was made anew since, without what could not be loaded
+                click.echo(text)
+                before.append(text)
+        if step not in (said, *before):
             click.echo(step)
             said = step
         if done:
@@ -72,13 +76,19 @@ def _wait(stub: ControllerStub, application: Application, before: int, timeout: 
         time.sleep(POLL_SECONDS)
 
 
-def progress(status: pb.StatusReply, application: Application, before: int) -> tuple[str, bool]:
+def refusals(status: pb.StatusReply) -> list[str]:
+    """What each worker last refused, and why."""
+    devices = [one.device for one in status.workers if one.device.refused_version]
+    return [f"{one.name} refused plan {one.refused_version}: {one.refused_reason}" for one in devices]
+
+
+def progress(status: pb.StatusReply, application: Application) -> tuple[str, bool]:
     """How far the application has come, in words, and whether it is served by every worker planned for it."""
     name = application.name
     if not any(one.connected for one in status.workers):
         return "no worker is attached", False
     planned = {one.worker for one in status.plan.assignments if one.application == name}
-    if status.plan.version <= before or not planned:
+    if not planned:
         return "waiting for a plan (new variants are measured first)", False
     digests = {one.digest for one in application.variants}
     ready = {

@@ -10,17 +10,14 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from tidewise.controller.policies import POLICIES as ALLOCATIONS
+from tidewise.cli.policies import policy_faults
 from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
-from tidewise.router.choice import CHOICES as ROUTINGS
-from tidewise.worker.batching import RULES as BATCHINGS
-from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
 from tidewise.worker.signature import signature_faults
 
 TRIALS = 7  # batches of one timed for each variant where no profile is given
@@ -36,8 +33,16 @@ def application_faults(folder: Path, cluster: Cluster, profile: Profile | None) 
     broken = [fault for one in application.variants for fault in signature_faults(folder / one.model, one, application)]
     yield from broken
     yield from _test_data_faults(folder, application)
+    yield from _accuracy_faults(application)
     if not broken:
         yield from _slo_faults(folder, application, cluster, profile)
+
+
+def _accuracy_faults(application: Application) -> Iterator[str]:
+    try:
+        application.best_accuracy()
+    except InputError as error:
+        yield str(error)
 
 
 def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
@@ -50,7 +55,7 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
     try:
         arrays = dict(np.load(file))
     except (OSError, ValueError) as error:
-        yield f"{file} cannot be read as an .npz of arrays: {error}"
+        yield f"{file} cannot be read as an .npz of arrays: {reason(error)}"
         return
     for name in [one.name for one in application.inputs] + [data.labels]:
         if name not in arrays:
@@ -128,17 +133,4 @@ def cluster_faults(cluster: Cluster, file: Path) -> Iterator[str]:
         if one.provider not in available:
             here = ", ".join(available)
             yield f"{file} [device_types.{one.name}]: provider {one.provider!r} is not here; here are {here}"
-    yield from _policy_faults(cluster, file)
-
-
-def _policy_faults(cluster: Cluster, file: Path) -> Iterator[str]:
-    registries = {
-        "allocation": ALLOCATIONS,
-        "routing": ROUTINGS,
-        "batching": BATCHINGS,
-        "variant_choice": VARIANT_CHOICES,
-    }
-    for key, known in registries.items():
-        name = getattr(cluster.policies, key)
-        if name not in known:
-            yield f"{file} [policies]: {key} {name!r} is unknown; known: {', '.join(sorted(known))}"
+    yield from (f"{file} [policies]: {fault}" for fault in policy_faults(cluster))

@@ -14,10 +14,12 @@ from tidewise.cli.demo_case import demo_case, demo_trace
 from tidewise.cli.demo_run import Show, play, say
 from tidewise.cli.demo_scale import Scale, scale
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError
 from tidewise.core.files import read_repository
+from tidewise.dashboard.numbers import percent
 from tidewise.traces.runs import read_run
 from tidewise.traces.samples import load_samples
 
@@ -25,7 +27,7 @@ PERIOD = 10.0  # seconds between plans: a demonstration shows several
 RIVALS = ("ilp", "clipper-ha", "clipper-ht")
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Replay rising demand on a cluster here.")
 @click.option("--seconds", type=click.IntRange(5, 3600), default=90, show_default=True, help="Length of the trace.")
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Allocation policy; repeat to compare.")
 @click.option("--compare", is_flag=True, help=f"The same trace under each of {', '.join(RIVALS)}.")
@@ -74,6 +76,7 @@ def _shows(
     out: Path,
 ) -> list[Show]:
     """One run for each policy, all of the same trace."""
+    clusters = [under(cluster, policy) for policy in policies]
     profile_file, profile = local_profile(cluster, repository, state)
     applications = {name: one for name, (_, _, one) in read_repository(repository).items()}
     mix = dict.fromkeys(applications, 1 / len(applications))
@@ -86,23 +89,23 @@ def _shows(
     samples = load_samples(repository, np.random.default_rng(seed))
     return [
         Show(
-            cluster=replace(cluster, policies=replace(cluster.policies, allocation=policy)),
+            cluster=one,
             repository=repository,
             state=state / "demo",
             profile=profile_file,
             trace=trace,
             samples=samples,
-            folder=out if len(policies) == 1 else out / policy,
+            folder=out if len(policies) == 1 else out / one.policies.allocation,
             notes=(_scale_line(found, asked),),
         )
-        for policy in policies
+        for one in clusters
     ]
 
 
 def _scale_line(found: Scale, peak: float) -> str:
     return (
         f"peak {peak:.0f} queries/s: {peak / found.top:.2f} times what the most accurate variants carry"
-        f" ({found.top:.0f}), {peak / found.cheapest:.0%} of what the cheapest can ({found.cheapest:.0f})"
+        f" ({found.top:.0f}), {percent(peak / found.cheapest)} of what the cheapest can ({found.cheapest:.0f})"
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import time
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from tidewise.cli.live import LiveView
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
 from tidewise.cli.observing import Event, Observer
 from tidewise.cli.replay import run_application
+from tidewise.controller.policies import allocation_policy
 from tidewise.core.cluster import Cluster, Ports
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import PlanChange, Run
@@ -49,6 +51,13 @@ class Show:
     folder: Path
     notes: tuple[str, ...] = ()
 
+    def expected(self) -> dict[str, float]:
+        """What a static policy is placed for: the trace's mean demand, queries per second by application."""
+        if not allocation_policy(self.policy).static:
+            return {}
+        trace = self.trace
+        return {name: len(trace.arrivals_of(name)) / max(1.0, trace.duration) for name in trace.names}
+
     @property
     def policy(self) -> str:
         """The allocation policy's name."""
@@ -59,9 +68,12 @@ def play(show: Show) -> None:
     """Play it. Ctrl-C stops the replay, keeps what was answered, and leaves no process behind."""
     console = Console(stderr=True)
     cluster = replace(show.cluster, ports=ANY_FREE)
+    shutil.rmtree(
+        show.state / "controller", ignore_errors=True
+    )  # a plan of the last demonstration is none of this one's
     with (
         RunWriter(show.folder) as writer,
-        running(cluster, show.repository, show.state, show.profile, console.log) as local,
+        running(cluster, show.repository, show.state, show.profile, console.log, show.expected()) as local,
     ):
         status = wait_until_ready(local)
         player = _Player(show, local, writer, status)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tidewise.cli.hosting import hosting
 from tidewise.core.application import Application
 from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
 from tidewise.dashboard.tally import LiveTally
@@ -59,18 +60,14 @@ def replay_frame(status: LiveFrame, tally: LiveTally, now: float, total: float) 
 
 
 def live_workers(reply: pb.StatusReply, applications: Mapping[str, Application]) -> tuple[LiveWorker, ...]:
-    """Every worker by name; it hosts its ceiling, or the best that is warm while that is not ready."""
-    ceilings = {one.worker: (one.application, one.ceiling) for one in reply.plan.assignments}
-    found = [_worker(one, ceilings.get(one.device.name), applications) for one in reply.workers]
+    """Every worker by name with what it hosts."""
+    hosted = hosting(reply)
+    found = [_worker(one, hosted[one.device.name], applications) for one in reply.workers]
     return tuple(sorted(found, key=lambda one: one.name))
 
 
-def _worker(
-    status: pb.WorkerStatus, ceiling: tuple[str, str] | None, applications: Mapping[str, Application]
-) -> LiveWorker:
-    device = status.device
-    warm = [(one.application, one.variant) for one in device.warm]
-    application, variant = ceiling if ceiling in warm and ceiling else warm[0] if warm else ("", "")
+def _worker(status: pb.WorkerStatus, hosted: tuple[str, str], applications: Mapping[str, Application]) -> LiveWorker:
+    device, (application, variant) = status.device, hosted
     return LiveWorker(
         name=device.name,
         device_type=device.device_type,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import grpc
 
 from tidewise.cli.children import Children, Command
-from tidewise.cli.ports import claim
+from tidewise.cli.ports import claim, free_ports
 from tidewise.core.cluster import EMULATED, Cluster, DeviceType, Ports
 from tidewise.core.clusterfile import format_cluster
 from tidewise.core.errors import TidewiseError
@@ -22,19 +22,25 @@ from tidewise.proto.control_pb2_grpc import ControllerStub
 
 HOST = "127.0.0.1"
 STATE_FILE = "up.json"
+ROUTER = "router"
 READY_SECONDS = 60.0
+NOTHING_EXPECTED: Mapping[str, float] = {}
 SETTLED_SECONDS = 2.0  # a plan that leaves devices empty is waited on: devices that came late may be planned in next
 
 
 @dataclass(frozen=True, slots=True)
 class LocalCluster:
-    """What a running local cluster is made of. ``cluster`` holds the ports really used."""
+    """What a running local cluster is made of. ``cluster`` holds the ports really used.
+
+    ``metrics`` is HOST:PORT of every process's Prometheus metrics, by the process's name.
+    """
 
     cluster: Cluster
     repository: Path
     state: Path
     profile: Path
     children: Children
+    metrics: Mapping[str, str]
 
     @property
     def controller(self) -> str:
@@ -62,16 +68,26 @@ def with_ports(cluster: Cluster) -> Cluster:
 
 
 def commands(
-    cluster: Cluster, cluster_file: Path, repository: Path, state: Path, profile: Path, data_plane: str = "python"
+    cluster: Cluster,
+    cluster_file: Path,
+    repository: Path,
+    state: Path,
+    profile: Path,
+    expected: Mapping[str, float] = NOTHING_EXPECTED,
+    data_plane: str = "python",
 ) -> list[Command]:
-    """The processes of a local cluster, in the order in which they start."""
+    """The processes of a local cluster, in the order in which they start.
+
+    ``expected`` is the demand (queries per second by application) the controller plans for until it sees any.
+    """
     ports = cluster.ports
     join = ("--join", f"{HOST}:{ports.controller}", "--cluster", str(cluster_file))
     where = ("--listen", f"{HOST}:{ports.controller}", "--cluster", str(cluster_file))
     own = ("--repository", str(repository), "--state", str(state / "controller"))
-    controller = Command("controller", ("controller", *where, *own))
+    expect = [word for name, rate in expected.items() for word in ("--expect", f"{name}={rate:g}")]
+    controller = Command("controller", ("controller", *where, *own, *expect))
     listen = ("--listen", f"{HOST}:{ports.grpc}", "--http", f"{HOST}:{ports.http}")
-    router = Command("router", ("router", *join, *listen, "--data-plane", data_plane))
+    router = Command(ROUTER, ("router", *join, *listen, "--data-plane", data_plane))
     common = (*join, "--repository", str(repository), "--state", str(state / "worker"), "--profile", str(profile))
     workers = [one for device_type in cluster.device_types.values() for one in _workers(device_type, common)]
     return [controller, router, *workers]
@@ -89,6 +105,13 @@ def _workers(device_type: DeviceType, common: tuple[str, ...]) -> Iterator[Comma
         yield Command(f"worker-{name}", (*of_type, "--name", name))
 
 
+def metrics_addresses(processes: Sequence[Command], port: int) -> dict[str, str]:
+    """Where each process serves its metrics: the router at the port given, the others wherever is free."""
+    found = free_ports(len(processes))
+    ports = {one.name: port if one.name == ROUTER else free for one, free in zip(processes, found, strict=True)}
+    return {name: f"{HOST}:{each}" for name, each in ports.items()}
+
+
 @contextmanager
 def running(
     cluster: Cluster,
@@ -96,6 +119,7 @@ def running(
     state: Path,
     profile: Path,
     say: Callable[[str], None],
+    expected: Mapping[str, float] = NOTHING_EXPECTED,
     data_plane: str = "python",
 ) -> Iterator[LocalCluster]:
     """Start the cluster, and stop it however the block ends."""
@@ -105,9 +129,11 @@ def running(
     cluster_file = state / "cluster.toml"
     cluster_file.write_text(format_cluster(claimed), encoding="utf-8")
     children = Children(state / "logs", say)
-    local = LocalCluster(claimed, repository.resolve(), state, profile, children)
+    processes = commands(claimed, cluster_file, repository.resolve(), state, profile.resolve(), expected, data_plane)
+    metrics = metrics_addresses(processes, claimed.ports.metrics)
+    local = LocalCluster(claimed, repository.resolve(), state, profile, children, metrics)
     try:
-        children.start(commands(claimed, cluster_file, local.repository, state, profile.resolve(), data_plane))
+        children.start([replace(one, words=(*one.words, "--metrics", metrics[one.name])) for one in processes])
         _write_state(local)
         yield local
     finally:
@@ -116,8 +142,13 @@ def running(
 
 
 def _write_state(local: LocalCluster) -> None:
-    values = {"pid": os.getpid(), "children": dict(local.children.pids()), "controller": local.controller}
-    values["router"] = local.router
+    values = {
+        "pid": os.getpid(),
+        "children": dict(local.children.pids()),
+        "controller": local.controller,
+        "router": local.router,
+        "metrics": dict(local.metrics),
+    }
     (local.state / STATE_FILE).write_text(json.dumps(values, indent=1), encoding="utf-8")
 
 

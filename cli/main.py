@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
@@ -25,6 +26,7 @@ COMMANDS = {
     "replay": "tidewise.cli.replay",
     "report": "tidewise.cli.report",
     "router": "tidewise.cli.router",
+    "simulate": "tidewise.cli.simulate",
     "status": "tidewise.cli.status",
     "trace": "tidewise.cli.trace",
     "up": "tidewise.cli.up",
@@ -56,12 +58,13 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
     follow_parent()
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its core logs in a form of its own what we raise or log anyway
     try:
         cli(prog_name="tidewise")
     except InputError as error:
         click.echo(f"tidewise: {error}", err=True)
         sys.exit(2)
-    except TidewiseError as error:
+    except (TidewiseError, OSError) as error:  # a folder that cannot be written, a disk that is full
         click.echo(f"tidewise: {error}", err=True)
         sys.exit(1)
 

@@ -11,6 +11,7 @@ import grpc
 import grpc.aio
 import psutil
 
+from tidewise.cli.hosting import hosting
 from tidewise.core.run import MachineSample, PlanChange, WorkerSample
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
@@ -68,15 +69,16 @@ class Observer:
 
 
 def worker_samples(status: pb.StatusReply, at: float) -> Iterator[WorkerSample]:
-    """What each worker reported. The variant is the most accurate it has ready of the application it serves."""
+    """What each worker reported, and the variant it serves with."""
+    hosted = hosting(status)
     for one in status.workers:
-        first = next(iter(one.device.warm), pb.Warm())
+        application, variant = hosted[one.device.name]
         yield WorkerSample(
             at=at,
             worker=one.device.name,
             device_type=one.device.device_type,
-            application=first.application,
-            variant=first.variant,
+            application=application,
+            variant=variant,
             plan_version=one.device.applied_version,
             queued=one.device.queued,
             busy=one.device.busy,

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import socket
+from contextlib import ExitStack
 
 from tidewise.core.errors import InputError
 
 
 def free_port(host: str = "127.0.0.1") -> int:
     """A port that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    return free_ports(1, host)[0]
+
+
+def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
+    """As many different ports that nothing listens on at this moment."""
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((host, 0))
+        return [probe.getsockname()[1] for probe in probes]
 
 
 def claim(port: int, what: str, host: str = "127.0.0.1") -> int:

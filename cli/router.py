@@ -14,10 +14,11 @@ from tidewise.router.plane import PLANES
 from tidewise.router.server import Settings, serve
 
 
-@click.command(name="router")
+@click.command(name="router", short_help="Run a router.")
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller's address.")
 @click.option("--listen", metavar="HOST:PORT", help="gRPC address; 127.0.0.1 and the cluster file's port without it.")
 @click.option("--http", metavar="HOST:PORT", help="HTTP address; 127.0.0.1 and the cluster file's port without it.")
+@click.option("--metrics", metavar="HOST:PORT", help="Serve Prometheus metrics here; none without it.")
 @cluster_option
 @click.option(
     "--drain-delay",
@@ -39,6 +40,7 @@ def command(
     join: str,
     listen: str | None,
     http: str | None,
+    metrics: str | None,
     cluster_file: Path | None,
     drain_delay: float,
     data_plane: str,
@@ -50,6 +52,8 @@ def command(
     http = http or f"127.0.0.1:{cluster.ports.http}"
     for option, value in (("--join", join), ("--listen", listen), ("--http", http)):
         parse_address(value, option)
+    exported = parse_address(metrics, "--metrics") if metrics else None
     follow_parent()
     start_logging("router", verbose=verbose)
-    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay, data_plane=data_plane)))
+    limit = cluster.limits.max_message
+    asyncio.run(serve(Settings(join, listen, http, limit, drain_delay, metrics=exported, data_plane=data_plane)))

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator, MutableMapping, MutableSequence
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any
 
 import click
 from google.protobuf.message import Message
+from rich.console import Console
 
 from tidewise.cli.calling import CALL_SECONDS, calling, controller_option
+from tidewise.cli.live import LiveView
 from tidewise.cli.options import json_option
+from tidewise.cli.watching import Watcher
 from tidewise.core.repository import parse_application
 from tidewise.proto import control_pb2 as pb
 
+WATCH_SECONDS = 1.0
 
-@click.command(name="status")
+
+@click.command(name="status", short_help="Show plan, demand, workers and routers.")
 @controller_option
 @json_option
-@click.option("--watch", is_flag=True, help="Print it again whenever something changes, and every 2 s.")
+@click.option("--watch", is_flag=True, help="Follow it on one screen until Ctrl-C; plain lines without a terminal.")
 def command(controller: str, as_json: bool, watch: bool) -> None:
     """Show the plan in force, demand, what each worker hosts, and routers."""
     with calling(controller) as stub:
         if not watch:
             _show(stub.Status(pb.StatusRequest(), timeout=CALL_SECONDS), as_json)
             return
-        try:
-            for status in stub.Watch(pb.WatchRequest(interval_s=2.0)):
-                if not as_json:
-                    click.clear()
-                _show(status, as_json)
-        except KeyboardInterrupt:
-            return
+        statuses = stub.Watch(pb.WatchRequest(interval_s=WATCH_SECONDS))
+        with contextlib.suppress(KeyboardInterrupt):
+            _follow(statuses, controller, as_json)
+
+
+def _follow(statuses: Iterable[pb.StatusReply], controller: str, as_json: bool) -> None:
+    """Show every status as it comes: as a line of JSON, or in the live view."""
+    if as_json:
+        for status in statuses:
+            click.echo(json.dumps(as_values(status)))
+        return
+    watcher = Watcher(f"Tidewise at {controller}")
+    with LiveView(Console()) as view:
+        for status in statuses:
+            view.show(watcher.frame(status))
 
 
 def _show(status: pb.StatusReply, as_json: bool) -> None:
@@ -96,8 +110,9 @@ def _worker(one: pb.WorkerStatus, hosted: pb.Assignment | None, version: int) ->
     ready = ", ".join(f"{warm.application}/{warm.variant}" for warm in device.warm) or "nothing"
     text = f"{device.name} ({device.device_type}, {one.address}):{state}{plan};"
     text += f" ready {ready} by plan {device.applied_version}"
-    if device.refused_version and device.refused_version >= version:
-        text += f"; refused plan {device.refused_version}: {device.refused_reason}"
+    if device.refused_version:
+        earlier = "" if device.refused_version >= version else "earlier "
+        text += f"; {earlier}refused plan {device.refused_version}: {device.refused_reason}"
     if device.draining:
         text += "; draining"
     return text

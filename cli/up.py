@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,8 +15,8 @@ from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError, TidewiseError
 from tidewise.native.data_plane import data_plane as require_data_plane
 from tidewise.router.plane import PLANES
@@ -25,7 +24,7 @@ from tidewise.router.plane import PLANES
 TEND_SECONDS = 0.2
 
 
-@click.command(name="up")
+@click.command(name="up", short_help="Run a whole cluster on this machine.")
 @cluster_option
 @repository_option
 @state_option
@@ -42,7 +41,7 @@ def command(
     cluster_file: Path | None, repository: Path, state: Path, policy: str | None, data_plane: str, detach: bool
 ) -> None:
     """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
-    cluster = _with_policy(read_cluster(cluster_file), policy)
+    cluster = under(read_cluster(cluster_file), policy)
     if data_plane == "native":
         require_data_plane()
     pid = running_pid(state)
@@ -53,7 +52,7 @@ def command(
         return
     signal.signal(signal.SIGTERM, _interrupt)
     profile, _ = local_profile(cluster, repository, state)
-    with running(cluster, repository, state, profile, _say, data_plane) as local:
+    with running(cluster, repository, state, profile, _say, data_plane=data_plane) as local:
         try:
             _serve(local)
         except KeyboardInterrupt:
@@ -62,7 +61,12 @@ def command(
 
 def _serve(local: LocalCluster) -> None:
     status = wait_until_ready(local)
-    _say(f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC)")
+    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
+    _say(
+        f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
+        f" Prometheus metrics: {exported}"
+    )
+    _say(f"logs: {local.state / 'logs'}; what it does: tidewise status --watch; Ctrl-C stops it")
     while True:
         local.children.tend()
         time.sleep(TEND_SECONDS)
@@ -86,13 +90,10 @@ def _start_detached(state: Path) -> None:
         for line in log.read_text(errors="replace").splitlines():
             if line.startswith("ready: "):
                 click.echo(line)
+                click.echo(f"stop it: tidewise down --state {state}")
                 return
         time.sleep(TEND_SECONDS)
     raise TidewiseError(f"the cluster did not come up:\n{log.read_text(errors='replace')[-2000:]}")
-
-
-def _with_policy(cluster: Cluster, policy: str | None) -> Cluster:
-    return cluster if policy is None else replace(cluster, policies=replace(cluster.policies, allocation=policy))
 
 
 def _interrupt(signum: int, frame: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tidewise.core.errors import InputError, ProfileError
 from tidewise.core.profile import Profile, parse_profile
 
 
-@click.command(name="worker")
+@click.command(name="worker", short_help="Run a worker process.")
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller.")
 @click.option(
     "--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT", help="Port 0 picks a free one."
@@ -25,6 +26,7 @@ from tidewise.core.profile import Profile, parse_profile
 @click.option("--device-type", "type_name", metavar="NAME", help="A device type of the cluster file.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A device's name; once for each device.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Devices, named after their type and a number.")
+@click.option("--metrics", metavar="HOST:PORT", help="Serve Prometheus metrics here; none without it.")
 @cluster_option
 @click.option("--repository", metavar="DIR", type=click.Path(path_type=Path), help="Model files that need no fetching.")
 @click.option("--profile", "profile_file", metavar="FILE", type=click.Path(path_type=Path), help="Measured profiles.")
@@ -36,6 +38,7 @@ def command(
     type_name: str | None,
     names: tuple[str, ...],
     count: int | None,
+    metrics: str | None,
     cluster_file: Path | None,
     repository: Path | None,
     profile_file: Path | None,
@@ -63,6 +66,7 @@ def command(
         repository=repository,
         profile=read_profiles(profile_file, device_type),
         state=state,
+        metrics=parse_address(metrics, "--metrics") if metrics else None,
     )
     settings.policy  # noqa: B018 - an unknown policy is told before anything starts
     start_logging("worker")
@@ -82,12 +86,13 @@ def choose_type(cluster: Cluster, name: str | None) -> DeviceType:
 
 
 def device_names(device_type: DeviceType, names: tuple[str, ...], count: int | None) -> list[str]:
-    """The names given, or as many as counted, or one. Raises InputError."""
+    """The names given, or as many as counted, or one that tells this host from others. Raises InputError."""
     if names and count is not None:
         raise InputError("--name and --count exclude each other; give every --name, or only --count")
     if len(set(names)) < len(names):
         raise InputError(f"--name {next(one for one in names if names.count(one) > 1)!r} is given twice")
-    chosen = list(names) or [f"{device_type.name}-{index}" for index in range(count or 1)]
+    chosen = list(names) or [f"{device_type.name}-{index}" for index in range(count or 0)]
+    chosen = chosen or [f"{device_type.name}-{socket.gethostname()}"]
     if any(not name.isascii() or not name.isprintable() or not name for name in chosen):
         raise InputError("--name must be printable ASCII text, for it travels in metadata")
     return chosen

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tidewise.controller.answer import without_missing
 from tidewise.controller.demand import DemandEstimator
 from tidewise.controller.events import (
     ApplicationApplied,
@@ -27,12 +28,14 @@ from tidewise.controller.quarantine import Quarantine
 from tidewise.controller.question import View
 from tidewise.controller.registry import Facts, Refusal, Registry
 from tidewise.controller.rejoin import Rejoining
+from tidewise.controller.retiring import Retiring
 from tidewise.controller.triggers import Cause, Trigger
 from tidewise.controller.warm import SIBLINGS
 from tidewise.core.cluster import Cluster
 from tidewise.core.demand import NO_DEMAND, Estimate
 from tidewise.core.plan import Plan
 from tidewise.core.report import MeasureRequest, WorkerOrder
+from tidewise.core.routes import RoutingSnapshot
 
 RECENT = 20  # plans kept for the status
 PLANNED = "planned"  # the variant choice that uses no sibling
@@ -52,20 +55,31 @@ class Conductor:
     publisher: Publisher = field(default_factory=Publisher)
     quarantine: Quarantine = field(default_factory=Quarantine)
     rejoining: Rejoining = field(default_factory=Rejoining)
+    retiring: Retiring = field(default_factory=Retiring)
     recent: list[Plan] = field(default_factory=list)
     failure: str = ""
+    warnings: list[str] = field(default_factory=list)  # for the shell to log and clear
     refusals: Counter[str] = field(default_factory=Counter)  # by device type, since the start
     planner: Planner = field(init=False)
     measures: tuple[MeasureRequest, ...] = ()
     _measuring: Measuring = field(default_factory=Measuring)
     _seen: set[str] = field(default_factory=set)
     _stale_routes: bool = True
+    _stale_orders: bool = True
 
     def __post_init__(self) -> None:
+        limits, policies = self.cluster.limits, self.cluster.policies
+        self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
 
     def resume(self, plan: Plan, revision: int) -> None:
-        """Go on from the plan in force when the controller stopped, and above this revision."""
+        """Go on from the plan in force when the controller stopped, and above this revision.
+
+        Call it when all applications are known: what the plan says of variants that are gone meanwhile is void.
+        """
+        left = without_missing(plan, self.registry.applications)
+        if left != plan.assignments:
+            plan = replace(plan, assignments=left, version=plan.version + 1)
         self.planner.plan, self.planner.floor = plan, plan.version
         self.rejoining.expect({one.worker for one in plan.assignments})
         self.publisher.publish(plan)
@@ -78,7 +92,7 @@ class Conductor:
             if isinstance(action, Publish):
                 self.publisher.publish(action.plan)
                 self.recent = [*self.recent, replace(action.plan, assignments=())][-RECENT:]
-                self._stale_routes = True
+                self._stale_routes = self._stale_orders = True
         if any(isinstance(one, Publish | Keep) for one in actions):
             failures = [one.reason for one in actions if isinstance(one, Keep) and one.failure]
             self.failure = failures[-1] if failures else ""
@@ -92,9 +106,14 @@ class Conductor:
         """Whether orders and snapshots may be sent: not before a cluster that was running has come back."""
         return self.rejoining.done and self.planner.plan.version > 0
 
-    def order(self, process: str) -> WorkerOrder:
-        """What a worker process is to do."""
-        return self.publisher.order(process, self.registry, self.measures)
+    def take_stale_orders(self) -> bool:
+        """Whether some worker's order may differ from what it was at the last call."""
+        stale, self._stale_orders = self._stale_orders and self.speaking, self._stale_orders and not self.speaking
+        return stale
+
+    def order(self, connection: int) -> WorkerOrder:
+        """What the worker process behind this stream is to do."""
+        return self.publisher.order(connection, self.registry, self.measures)
 
     def estimates(self, now: float) -> dict[str, Estimate]:
         """The demand of every application; what was expected of one until its first query comes."""
@@ -120,6 +139,7 @@ class Conductor:
                 return self._tick(now)
             case WorkerReported(connection, report):
                 facts = self.registry.worker_reported(connection, report, now)
+                self.warnings += [f"worker {name!r} now belongs to a newer process" for name in facts.superseded]
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)
@@ -131,8 +151,7 @@ class Conductor:
                 self._take_facts(self.registry.worker_lost(connection), now)
             case RouterReported(connection, report):
                 self.registry.router_reported(connection, report)
-                self.publisher.raise_revision(report.applied_revision)
-                self._stale_routes = True
+                self._stale_routes = self.publisher.raise_revision(report.applied_revision) or self._stale_routes
                 known = [one for one in report.tallies if one.application in self.registry.applications]
                 self._seen.update(one.application for one in known if one.arrivals > 0)
                 self.demand.add(connection, known, now)
@@ -154,13 +173,19 @@ class Conductor:
         self.demand.tick(now)
         self.rejoining.tick(now)
         registry = self.registry
-        self.measures = self._measuring.requests(
+        for source in self.retiring.advance(registry, self.planner.plan):
+            self._take_facts(registry.applied(source, source.parse()), now)
+            self.planner.note(Trigger(Cause.APPLICATION, "old variants retire"), now)
+        measures = self._measuring.requests(
             registry.applications, registry.serving(), registry.profile, self.planner.plan, now
         )
+        self._stale_orders = self._stale_orders or measures != self.measures
+        self.measures = measures
         return self.planner.tick(self.view(now), now) if self.rejoining.done else []
 
     def _applied(self, event: ApplicationApplied, name: str, now: float) -> list[Action]:
-        self._take_facts(self.registry.applied(event.source, event.application), now)
+        source = self.retiring.replaced(name, event.source, self.registry, self.planner.plan)
+        self._take_facts(self.registry.applied(source, source.parse()), now)
         self._keep_digests()
         return self.planner.withdraw(self.view(now), f"{name} applied", now)
 
@@ -170,6 +195,7 @@ class Conductor:
             return []
         self._take_facts(facts, now)
         self.demand.forget(name)
+        self.retiring.forget(name)
         self._keep_digests()
         return self.planner.withdraw(self.view(now), f"{name} removed", now)
 
@@ -179,6 +205,8 @@ class Conductor:
 
     def _take_facts(self, facts: Facts, now: float) -> None:
         self._stale_routes = self._stale_routes or facts.readiness or facts.profiles
+        news = facts.devices or facts.introduced or facts.profiles or facts.applications
+        self._stale_orders = self._stale_orders or news
         if facts.devices:
             words = [
                 f"{names} {what}"

@@ -48,19 +48,22 @@ class Publisher:
         self.snapshot = replace(fresh, revision=self.snapshot.revision + 1)
         return True
 
-    def raise_revision(self, floor: int) -> None:
-        """A router knows of this revision, from a controller before; the next one must be above it."""
-        if floor > self.snapshot.revision:
-            self.snapshot = replace(self.snapshot, revision=floor + 1)
+    def raise_revision(self, floor: int) -> bool:
+        """A router knows of this revision, from a controller before; the next one must be above it. True if it is."""
+        if floor <= self.snapshot.revision:
+            return False
+        self.snapshot = replace(self.snapshot, revision=floor + 1)
+        return True
 
-    def order(self, process: str, registry: Registry, measures: tuple[MeasureRequest, ...]) -> WorkerOrder:
-        """What this worker process is to do."""
-        mine = {name for name, one in registry.devices().items() if one.process == process}
+    def order(self, connection: int, registry: Registry, measures: tuple[MeasureRequest, ...]) -> WorkerOrder:
+        """What the worker process behind this stream is to do."""
+        mine = {name for name, one in registry.devices().items() if one.connection == connection}
         return WorkerOrder(
             plan_version=self.plan.version,
             applications=tuple(registry.sources[name] for name in sorted(registry.sources)),
             assignments=tuple(one for one in self.plan.assignments if one.worker in mine),
             measures=tuple(one for one in measures if one.device in mine),
+            profile=registry.untold(connection),
         )
 
     def _route(self, device: Device, registry: Registry) -> Route | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tidewise.core.application import Application
-from tidewise.core.profile import Profile
+from tidewise.core.profile import Key, Profile
 from tidewise.core.report import DeviceReport, RouterReport, WorkerReport
 from tidewise.core.repository import ApplicationSource
 
@@ -41,12 +41,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What an event changed. ``readiness`` is anything a route depends on."""
+    """What an event changed. ``readiness`` is anything a route depends on; ``introduced`` a new stream, or one that
+    said what profiles it knows.
+    """
 
     gained: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
     readiness: bool = False
     profiles: bool = False
+    introduced: bool = False
     applications: bool = False
     refusals: tuple[Refusal, ...] = ()
     superseded: tuple[str, ...] = ()
@@ -65,6 +68,7 @@ class _Link:
     process: str
     seen: float
     silent: bool = False
+    profiled: set[tuple[Key, str]] = field(default_factory=set)  # (key, digest) of entries it has reported
 
 
 @dataclass(slots=True)
@@ -96,9 +100,23 @@ class Registry:
         reports = (one.report for one in self._devices.values())
         return max((max(one.applied_version, one.refused_version) for one in reports), default=0)
 
+    def untold(self, connection: int) -> Profile:
+        """What others measured on the device types of this stream, and it has not reported to know."""
+        link = self._links.get(connection)
+        types = {one.report.device_type for one in self._devices.values() if one.connection == connection}
+        if link is None:
+            return Profile()
+        news = [
+            one
+            for key, one in self.profile.entries.items()
+            if one.device_type in types and (key, one.digest) not in link.profiled
+        ]
+        return Profile().with_entries(news)
+
     def worker_reported(self, connection: int, report: WorkerReport, now: float) -> Facts:
         """A worker process introduced itself or reported again."""
         before = self._identities()
+        introduced = connection not in self._links or bool(report.profiles)
         link = self._links.setdefault(connection, _Link(report.process, now))
         link.seen, link.silent = now, False
         old = dict(self._devices)
@@ -106,7 +124,8 @@ class Registry:
         self._drop(connection, keep={one.name for one in report.devices})
         return replace(
             self._compare(before, old),
-            profiles=self._learn(report),
+            introduced=introduced,
+            profiles=self._learn(connection, report),
             refusals=_refusals(old, report.devices),
             superseded=superseded,
         )
@@ -164,8 +183,9 @@ class Registry:
         while len(self.departed) > REMEMBERED:
             self.departed.pop(next(iter(self.departed)))
 
-    def _learn(self, report: WorkerReport) -> bool:
+    def _learn(self, connection: int, report: WorkerReport) -> bool:
         entries = {key: entry for profile in report.profiles for key, entry in profile.entries.items()}
+        self._links[connection].profiled |= {(key, entry.digest) for key, entry in entries.items()}
         fresh = [entry for key, entry in entries.items() if self.profile.entries.get(key) != entry]
         self.profile = self.profile.with_entries(fresh)
         return bool(fresh)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -33,6 +33,7 @@ OPTIONS = (
 )
 Context = grpc.aio.ServicerContext[Any, Any]
 Code = grpc.StatusCode
+Stored = TypeVar("Stored")
 
 
 class ControllerService(rpc.ControllerServicer):
@@ -57,25 +58,26 @@ class ControllerService(rpc.ControllerServicer):
 
     async def Apply(self, requests: AsyncIterator[pb.ApplyChunk], context: Context) -> pb.ApplyReply:
         """Take an application in, if all of it is right; nothing changes otherwise."""
-        upload = Upload(self._shell.store.incoming())
+        folder = await self._stored(self._shell.store.incoming, context)
+        upload = Upload(folder)
         try:
             async for one in requests:
                 upload.take(one.application, one.path, one.data)
             source, application = await asyncio.to_thread(upload.checked)
-            replaced = self._shell.apply(ApplicationApplied(source, application), upload.folder)
+            replaced = self._shell.apply(ApplicationApplied(source, application), folder)
         except RepositoryError as error:
             await context.abort(Code.INVALID_ARGUMENT, str(error))
         except OSError as error:
             await context.abort(Code.INTERNAL, f"the upload could not be stored: {error}")
         finally:
             upload.close()
-            shutil.rmtree(upload.folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         return pb.ApplyReply(replaced=replaced, variants=[one.name for one in application.variants])
 
     async def Remove(self, request: pb.RemoveRequest, context: Context) -> pb.RemoveReply:
         """Forget an application."""
         await self._known(request.application, context)
-        self._shell.remove(request.application)
+        await self._stored(lambda: self._shell.remove(request.application), context)
         return pb.RemoveReply()
 
     async def Fetch(self, request: pb.FetchRequest, context: Context) -> AsyncIterator[pb.FileChunk]:
@@ -103,6 +105,14 @@ class ControllerService(rpc.ControllerServicer):
             yield self._shell.status()
             await asyncio.sleep(LEAST_INTERVAL)
             await _wait(changed, interval - LEAST_INTERVAL)
+
+    async def _stored(self, write: Callable[[], Stored], context: Context) -> Stored:
+        """What ``write`` returns; the call ends with a sentence if the state folder cannot be written."""
+        try:
+            return write()
+        except OSError as error:
+            await context.abort(Code.INTERNAL, f"the state folder cannot be written, so nothing is changed: {error}")
+            raise AssertionError("abort raises") from error
 
     async def _known(self, name: str, context: Context) -> Application:
         application = self._shell.conductor.registry.applications.get(name)

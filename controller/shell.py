@@ -77,9 +77,9 @@ class Shell:
 
     def load(self) -> None:
         """Read the applications and the plan from before. Raises RepositoryError."""
-        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
         for source, application in self.catalogue.load(self.settings.repository, self.store):
             self.step(ApplicationApplied(source, application))
+        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
 
     async def run(self) -> None:
         """Tick until cancelled."""
@@ -104,6 +104,9 @@ class Shell:
         """One event: decide, act, tell."""
         for action in self.conductor.step(event, time.monotonic()):
             self._act(action)
+        for text in self.conductor.warnings:
+            log.warning(text)
+        self.conductor.warnings.clear()
         self._tell_workers()
         self._tell_routers()
 
@@ -168,10 +171,10 @@ class Shell:
             log.warning("no solver yet", extra={"reason": str(error)})
 
     def _tell_workers(self) -> None:
-        if not self.conductor.speaking:
+        if not self.conductor.take_stale_orders():
             return
-        for line in self.workers.values():
-            order = self.conductor.order(line.process)
+        for number, line in self.workers.items():
+            order = self.conductor.order(number)
             if order != line.sent:
                 line.sent = order
                 line.outbox.put(order_message(order))

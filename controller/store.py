@@ -79,24 +79,24 @@ class Store:
         return Path(tempfile.mkdtemp(dir=self.folder / "incoming"))
 
     def commit(self, application: str, upload: Path) -> Path:
-        """Make a complete upload the files of this application; returns where they are now."""
+        """Make a complete upload the files of this application; returns where they are now. OSError changes nothing."""
         self._number += 1
         name = f"{application}.{self._number}"
         upload.rename(self.repository / name)
         old = self.folder_of(application)
-        self.applied[application] = name
-        self.removed.discard(application)
-        self._save()
+        self._change({**self.applied, application: name}, self.removed - {application})
         if old is not None:
             shutil.rmtree(old, ignore_errors=True)
         return self.repository / name
 
     def remove(self, application: str) -> None:
-        """Forget an application, also one that a repository given at the start would bring back."""
+        """Forget an application, also one that a repository given at the start would bring back.
+
+        OSError changes nothing.
+        """
         old = self.folder_of(application)
-        self.applied.pop(application, None)
-        self.removed.add(application)
-        self._save()
+        left = {name: folder for name, folder in self.applied.items() if name != application}
+        self._change(left, self.removed | {application})
         if old is not None:
             shutil.rmtree(old, ignore_errors=True)
 
@@ -124,6 +124,16 @@ class Store:
         self.removed = set(values.get("removed", []))
         self.revision_base = int(values.get("revision_base", 0))
         self._number = int(values.get("number", 0))
+
+    def _change(self, applied: dict[str, str], removed: set[str]) -> None:
+        """Written first: what the folder does not hold would be undone by the next start."""
+        before = self.applied, self.removed
+        self.applied, self.removed = applied, removed
+        try:
+            self._save()
+        except OSError:
+            self.applied, self.removed = before
+            raise
 
     def _save(self) -> None:
         values = {

@@ -82,5 +82,5 @@ def _overloaded(device: Device) -> bool:
 
 
 def hold_off(settings: PlannerSettings, solve: float) -> float:
-    """Seconds from the start of one planning to the earliest start of the next."""
-    return max(settings.hold_off, solve + AFTER_SOLVE)
+    """Seconds from the start of one planning to the earliest start of the next; no second is judged twice."""
+    return max(settings.hold_off, BURST_WINDOW, solve + AFTER_SOLVE)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import operator
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from tidewise.core.case import Case, CaseApplication, CaseVariant
 from tidewise.core.errors import CaseError
+from tidewise.core.scenario import ScenarioCase
 from tidewise.core.table import Table
 
 
-def read_case(text: str) -> Case:
-    """The case in this JSON text. Raises CaseError."""
-    return case_from_table(parse(text))
+def read_case(text: str) -> Case | ScenarioCase:
+    """The case in this JSON text, a scenario case if it has scenario_weights. Raises CaseError."""
+    table = parse(text)
+    return case_from_table(table) if "scenario_weights" not in table.values else scenario_case_from_table(table)
 
 
 def parse(text: str) -> Table:
@@ -41,6 +45,25 @@ def case_from_table(table: Table) -> Case:
     )
     table.done()
     return case
+
+
+def scenario_case_from_table(table: Table) -> ScenarioCase:
+    """The scenario case in this table: demand_qps is a list per application, as long as scenario_weights.
+
+    Optional: memory_bytes of a variant, and warm_budget_bytes by device type. Raises CaseError.
+    """
+    values = dict(table.values)
+    weights = _numbers(table, "scenario_weights")
+    rows = {name: _numbers(one, "demand_qps") for name, one in table.named_tables("applications").items()}
+    for name, row in rows.items():
+        if len(row) != len(weights):
+            raise CaseError(f"application {name!r}: {len(row)} demands for {len(weights)} scenario_weights")
+    budgets = table.table("warm_budget_bytes")
+    budget = {name: budgets.integer(name) for name in list(budgets.values)}
+    memory = {n: one.integer("memory_bytes", 0) for n, one in table.named_tables("variants").items()}
+    case = case_from_table(Table(_plain(values, rows, weights), table.where, CaseError))
+    demands = tuple({name: row[s] for name, row in rows.items()} for s in range(len(weights)))
+    return ScenarioCase(case, demands, weights, memory, budget)
 
 
 def counts_from_table(table: Table, key: str) -> dict[str, dict[str, int]]:
@@ -80,3 +103,29 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(text: str) -> NoReturn:
     raise CaseError(f"case: {text} is not a number a case may hold; write a finite number")
+
+
+def _numbers(table: Table, key: str) -> tuple[float, ...]:
+    """A list of finite numbers of at least 0."""
+    values = table.take(key)
+    if not isinstance(values, list):
+        raise CaseError(f"{table.where}: {key} must be a list of numbers, one for each scenario, not {values!r}")
+    entries = Table({str(i): value for i, value in enumerate(values)}, f"{table.where} {key}", CaseError)
+    return tuple(entries.number(str(i)) for i in range(len(values)))
+
+
+def _plain(
+    values: Mapping[str, Any], rows: Mapping[str, tuple[float, ...]], weights: tuple[float, ...]
+) -> dict[str, Any]:
+    """The values of the plain case: weighted mean demands, and without the keys of scenarios."""
+    total = sum(weights) or 1.0
+    plain = {key: value for key, value in values.items() if key not in ("scenario_weights", "warm_budget_bytes")}
+    plain["applications"] = {
+        name: {**values["applications"][name], "demand_qps": sum(map(operator.mul, row, weights)) / total}
+        for name, row in rows.items()
+    }
+    plain["variants"] = {
+        name: {key: value for key, value in one.items() if key != "memory_bytes"}
+        for name, one in values.get("variants", {}).items()
+    }
+    return plain

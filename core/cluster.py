@@ -42,12 +42,16 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Names in the policy registries of controller/, router/ and worker/."""
+    """Names in the policy registries of controller/, router/ and worker/.
+
+    ``swaps`` are staged (the old variant serves until the new one is ready) or blocking (as in published systems).
+    """
 
     allocation: str = "ilp"
     routing: str = "least-backlog"
     batching: str = "eager"
     variant_choice: str = "planned"
+    swaps: str = "staged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class PlannerSettings:
     burst_ratio: float = 1.3
     burst_sigma: float = 3.0
     hold_off: float = 1.0
-    solver: str = "highs"
+    solver: str = "auto"
     gap: float = 1e-4
     solve_limit: float = 5.0
 
@@ -93,7 +97,7 @@ class Cluster:
 def default_cluster() -> Cluster:
     """What `tidewise up` starts without a file: four devices of two types that leave a 2-core machine room."""
     types = (
-        DeviceType("big", count=2, provider=SLOWDOWN, slowdown=32.0),
-        DeviceType("small", count=2, provider=SLOWDOWN, slowdown=64.0),
+        DeviceType("big", count=2, provider=SLOWDOWN, slowdown=8.0),
+        DeviceType("small", count=2, provider=SLOWDOWN, slowdown=16.0),
     )
     return Cluster({one.name: one for one in types})

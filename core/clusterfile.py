@@ -23,6 +23,7 @@ from tidewise.core.errors import ConfigError
 from tidewise.core.table import Table
 
 MIB = 1024 * 1024
+POLICY_KEYS = ("allocation", "routing", "batching", "variant_choice", "swaps")
 
 
 def parse_cluster(text: str, where: str) -> Cluster:
@@ -89,12 +90,7 @@ def _ports(table: Table) -> Ports:
 
 def _policies(table: Table) -> Policies:
     default = Policies()
-    policies = Policies(
-        **{
-            key: table.text(key, getattr(default, key))
-            for key in ("allocation", "routing", "batching", "variant_choice")
-        }
-    )
+    policies = Policies(**{key: table.text(key, getattr(default, key)) for key in POLICY_KEYS})
     table.done()
     return policies
 
@@ -139,10 +135,7 @@ def format_cluster(cluster: Cluster) -> str:
         *(_line(key, getattr(cluster.ports, key)) for key in ("http", "grpc", "metrics", "controller")),
         "",
         "[policies]",
-        *(
-            _line(key, getattr(cluster.policies, key))
-            for key in ("allocation", "routing", "batching", "variant_choice")
-        ),
+        *(_line(key, getattr(cluster.policies, key)) for key in POLICY_KEYS),
         "",
         "[planner]",
         _line("period_s", planner.period),

@@ -1,7 +1,7 @@
 """Every metric Tidewise exports, as data: collectors, docs/metrics.md and the Grafana dashboard are made from it.
 
 Durations are in seconds and share one set of buckets, so that histograms of several processes add up. Counters end
-in ``_total``. Labels are bounded: a value nobody announced becomes "other".
+in ``_total``. Labels are bounded: a value nobody announced becomes "_unknown".
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from enum import StrEnum
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0)
 SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
-STAGES = ("forward", "queue", "compute", "reply")
-OTHER = "other"  # what an unannounced label value becomes
+STAGES = ("forward", "queue", "batch", "compute", "reply")
+UNKNOWN = "_unknown"  # what an unannounced label value becomes; no name begins with an underscore
 NO_REASON = "none"  # the reason label of a query that was answered
 
 
@@ -81,7 +81,8 @@ ROUTER_QUERY = _seconds(
 ROUTER_STAGE = _seconds(
     _R,
     "stage",
-    "Parts of query_seconds, which they sum to: queue and compute at the worker, forward the rest.",
+    "Parts of query_seconds, which they sum to: queue (until its batch starts) and compute as the worker reports them,"
+    " forward the rest.",
     "application",
     "variant",
     "stage",
@@ -91,7 +92,7 @@ ROUTER_RETRIES = _counter(_R, "retries", "Queries sent to a second worker after 
 ROUTER_ROUTES = _gauge(_R, "routes", "Workers that may take the application's queries now.", "application")
 ROUTER_PLAN_VERSION = _gauge(_R, "plan_version", "Version of the plan behind the routing table in force.")
 ROUTER_REVISION = _gauge(_R, "routing_revision", "Revision of the routing table in force.")
-ROUTER_SNAPSHOT_AGE = _gauge(_R, "snapshot_age_seconds", "Seconds since the routing table last changed.")
+ROUTER_SNAPSHOT_AGE = _gauge(_R, "snapshot_age_seconds", "Seconds since the routing table in force arrived.")
 ROUTER_CONNECTED = _gauge(_R, "controller_connected", "1 while the controller is connected, 0 on the last table.")
 
 WORKER_QUERIES = _counter(_W, "queries", "Queries ended at the worker.", "application", "outcome", "reason")
@@ -102,24 +103,37 @@ WORKER_QUERY = _seconds(
 WORKER_STAGE = _seconds(
     _W,
     "stage",
-    "Parts of query_seconds, which they sum to: queue until its batch starts, compute, reply the rest.",
+    "Parts of query_seconds, which they sum to: queue while the device is busy, batch while it is idle and waits for"
+    " more queries to run together, compute, reply the rest (checking, handing over, encoding).",
     "application",
     "variant",
     "stage",
 )
-WORKER_BATCH = _sizes(_W, "batch_size", "Queries run together; its count is the number of batches.", *_SERVED)
+WORKER_BATCH = _sizes(
+    _W, "batch_size", "Rows run together (a query has one or more); its count is the number of batches.", *_SERVED
+)
 WORKER_COMPUTE = _seconds(_W, "compute", "One batch on the device, no waiting.", *_SERVED)
+WORKER_DISPATCHES = _counter(
+    _W,
+    "dispatches",
+    "Batches started, by cause: full, idle (the device was free), deadline (the first could wait no longer), drain.",
+    "worker",
+    "cause",
+)
 WORKER_QUEUE = _gauge(
     _W, "queue_depth", "Queries waiting for a batch, the running batch not counted.", "application", "worker"
 )
 WORKER_BUSY = _gauge(_W, "busy", "1 while the device runs a batch.", "worker")
 WORKER_BUSY_TIME = _counter(_W, "busy_seconds", "Seconds the device ran batches.", "worker", "device_type")
 WORKER_HOSTED = _gauge(
-    _W, "hosted", "1 for each variant loaded, checked and ready.", "worker", "application", "variant"
+    _W, "hosted", "1 for each variant loaded, checked and in force.", "worker", "application", "variant"
 )
-WORKER_LOAD = _seconds(_W, "load", "From model file to ready.", *_SERVED)
+WORKER_LOAD = _seconds(
+    _W, "load", "From the order to ready: fetching, waiting for another load, loading, checking.", *_SERVED
+)
 WORKER_LOAD_FAILURES = _counter(_W, "load_failures", "Variants that could not be loaded.", "application", "variant")
 WORKER_PLAN_VERSION = _gauge(_W, "plan_version", "Newest plan version in force on the device.", "worker")
+WORKER_PLAN_AGE = _gauge(_W, "plan_age_seconds", "Seconds since the device took that plan up.", "worker")
 WORKER_CONNECTED = _gauge(_W, "controller_connected", "1 while the controller is connected, 0 on the last order.")
 
 CONTROLLER_PLAN_VERSION = _gauge(_C, "plan_version", "Version of the plan in force.")
@@ -151,25 +165,25 @@ CATALOGUE: tuple[Metric, ...] = tuple(one for one in list(globals().values()) if
 class TritonMetric:
     """A name Triton's dashboards know, exported by routers and workers beside ours and computed from them.
 
-    Triton counts microseconds. ``stage`` is the stage whose time it sums.
+    Triton counts microseconds. ``stages`` are those whose time it sums.
     """
 
     name: str
     help: str
-    stage: str = ""
+    stages: tuple[str, ...] = ()
 
 
 TRITON_SUCCESS = TritonMetric("nv_inference_request_success", "Queries answered.")
 TRITON_FAILURE = TritonMetric("nv_inference_request_failure", "Queries not answered.")
-TRITON_COUNT = TritonMetric("nv_inference_count", "Inferences performed; a batch of n counts n.")
+TRITON_COUNT = TritonMetric("nv_inference_count", "Inferences performed; at a worker a query of n rows counts n.")
 TRITON_EXECUTIONS = TritonMetric("nv_inference_exec_count", "Batches run; workers only.")
 TRITON_PENDING = TritonMetric("nv_inference_pending_request_count", "Queries waiting.")
 TRITON_DURATION = TritonMetric(
     "nv_inference_request_duration_us", "Sum of time from arrival to answer, queueing included."
 )
 TRITON_STAGES = (
-    TritonMetric("nv_inference_queue_duration_us", "Sum of time waiting for a batch.", "queue"),
-    TritonMetric("nv_inference_compute_infer_duration_us", "Sum of time on the device.", "compute"),
+    TritonMetric("nv_inference_queue_duration_us", "Sum of time waiting for a batch.", ("queue", "batch")),
+    TritonMetric("nv_inference_compute_infer_duration_us", "Sum of time on the device.", ("compute",)),
 )
 TRITON = (
     TRITON_SUCCESS,

@@ -78,9 +78,13 @@ class MeasureRequest:
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrder:
-    """A complete statement of what one worker process is to do; a device without an assignment hosts nothing."""
+    """A complete statement of what one worker process is to do; a device without an assignment hosts nothing.
+
+    ``profile`` is what others measured on its device types and it has not reported to know.
+    """
 
     plan_version: int
     applications: tuple[ApplicationSource, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     measures: tuple[MeasureRequest, ...] = ()
+    profile: Profile = field(default_factory=Profile)

@@ -115,7 +115,9 @@ def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str
     lines = each if len(each) > 1 else {}
     panels.frame(axes, palette, "Effective accuracy", "of the best possible, over answers on time")
     panels.accuracy(axes, palette, of, lines, floor)
-    labels = [("all", panels.last(of.accuracy), palette["ink"]), ("always the cheapest", floor, palette["muted"])]
+    bottom = axes.get_ylim()[0]
+    named = "always the cheapest" if floor > bottom else f"cheapest: {percent(floor)} ↓"
+    labels = [("all", panels.last(of.accuracy), palette["ink"]), (named, max(floor, bottom), palette["muted"])]
     if len(lines) <= MOST_NAMED:
         labels += [(name, panels.last(one.accuracy), palette.application(name)) for name, one in lines.items()]
     panels.end_labels(axes, of.middle[-1], labels)

@@ -74,11 +74,20 @@ PANELS = (
         },
     ),
     Panel(
-        "Where the time goes, mean by stage",
+        "Where the time goes as the router sees it, mean by stage",
         "s",
         {
             "{{stage}}": "sum by (stage) (rate(tidewise_router_stage_seconds_sum[$__rate_interval]))"
             " / sum by (stage) (rate(tidewise_router_stage_seconds_count[$__rate_interval]))"
+        },
+        stacked=True,
+    ),
+    Panel(
+        "Where the time goes at workers, mean by stage",
+        "s",
+        {
+            "{{stage}}": f"sum by (stage) (rate({WORKER}_stage_seconds_sum[$__rate_interval]))"
+            f" / sum by (stage) (rate({WORKER}_stage_seconds_count[$__rate_interval]))"
         },
         stacked=True,
     ),
@@ -90,6 +99,12 @@ PANELS = (
             "{{application}}/{{variant}} on {{device_type}}": f"rate({WORKER}_batch_size_sum[$__rate_interval])"
             f" / rate({WORKER}_batch_size_count[$__rate_interval])"
         },
+    ),
+    Panel(
+        "Why batches were started",
+        "ops",
+        {"{{cause}}": f"sum by (cause) (rate({WORKER}_dispatches_total[$__rate_interval]))"},
+        stacked=True,
     ),
     Panel(
         "Busy share of each device",

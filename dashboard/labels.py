@@ -1,14 +1,14 @@
-"""Label values a metric may take: announced ones; everything else is "other", so series stay bounded."""
+"""Label values a metric may take: announced ones; everything else is "_unknown", so series stay bounded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidewise.core.metrics_catalogue import NO_REASON, OTHER, STAGES
+from tidewise.core.metrics_catalogue import NO_REASON, STAGES, UNKNOWN
 from tidewise.core.outcome import Outcome, Reason
 
 ANNOUNCED = ("application", "variant", "device_type", "worker")
-FREE = 24  # values that a label nobody announces (trigger, status) may take before the rest become "other"
+FREE = 24  # values that a label nobody announces (trigger, status) may take before the rest become "_unknown"
 
 
 class KnownLabels:
@@ -26,10 +26,10 @@ class KnownLabels:
         self._known[label] = frozenset(values)
 
     def bounded(self, label: str, value: str) -> str:
-        """The value, or "other"."""
+        """The value, or "_unknown"."""
         if label in self._known:
-            return value if value in self._known[label] else OTHER
+            return value if value in self._known[label] else UNKNOWN
         seen = self._free.setdefault(label, set())
         if len(seen) < FREE:
             seen.add(value)
-        return value if value in seen else OTHER
+        return value if value in seen else UNKNOWN

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidewise.core.metrics_catalogue import CATALOGUE, NO_REASON, OTHER, SECONDS, SIZES, STAGES, TRITON, Metric, Process
+from tidewise.core.metrics_catalogue import (
+    CATALOGUE,
+    NO_REASON,
+    SECONDS,
+    SIZES,
+    STAGES,
+    TRITON,
+    UNKNOWN,
+    Metric,
+    Process,
+)
 from tidewise.core.outcome import OUTCOME_OF_REASON, Outcome
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "metrics.md"
@@ -19,7 +29,7 @@ Every process serves these at `/metrics` in the Prometheus text format; the rout
   summed before a quantile is taken: {seconds}. Batch sizes use {sizes}.
 - Whether a duration includes waiting stands in its help text. The stages of a query sum to its total.
 - Labels are bounded. A name that is not an application, variant, device type or worker of the cluster becomes
-  `{other}`. `outcome` is one of {outcomes}; every arrival ends in exactly one. `reason` is `{none}` for an answered
+  `{unknown}`. `outcome` is one of {outcomes}; every arrival ends in exactly one. `reason` is `{none}` for an answered
   query. `stage` is one of {stages}.
 - Summing a router's and a worker's counters counts queries twice; choose one kind of process.
 """
@@ -42,7 +52,7 @@ def document() -> str:
         PREAMBLE.format(
             seconds=_numbers(SECONDS),
             sizes=_numbers(SIZES),
-            other=OTHER,
+            unknown=UNKNOWN,
             none=NO_REASON,
             outcomes=_names(Outcome),
             stages=_names(STAGES),

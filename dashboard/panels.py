@@ -35,6 +35,10 @@ def frame(axes: Axes, palette: Palette, title: str, unit: str = "") -> None:
     axes.locator_params(axis="y", nbins=4)
 
 
+LEAST_DIP = 0.002  # of accuracy, so that noise never looks like a dip
+FAR_BELOW = 4.0  # times the deepest dip: a floor farther down than that is out of the picture
+
+
 def accuracy(axes: Axes, palette: Palette, of: Series, lines: Mapping[str, Series], cheapest: float) -> None:
     """Effective accuracy, normalised: all together in ink, each application in its hue, the cheapest as the floor."""
     axes.axhline(1.0, color=palette["mark"], linewidth=0.8)
@@ -42,8 +46,11 @@ def accuracy(axes: Axes, palette: Palette, of: Series, lines: Mapping[str, Serie
     for name, one in lines.items():
         axes.plot(one.middle, one.accuracy, color=palette.application(name), linewidth=0.9)
     axes.plot(of.middle, of.accuracy, color=palette["ink"], linewidth=1.6)
-    lowest = min(cheapest, np.nanmin([_lowest(of), *map(_lowest, lines.values())]))
-    axes.set_ylim(lowest - 0.12 * (1 - lowest) - 0.002, 1 + 0.12 * (1 - lowest) + 0.002)
+    served = float(np.nanmin([_lowest(of), *map(_lowest, lines.values())]))
+    shown = max(1 - served, LEAST_DIP)
+    if 1 - cheapest < FAR_BELOW * shown:  # else the floor would press the dips flat: it is named at the edge instead
+        shown = max(shown, 1 - cheapest)
+    axes.set_ylim(1 - 1.2 * shown, 1 + 0.12 * shown)
     axes.yaxis.set_major_formatter(_percent)
 
 

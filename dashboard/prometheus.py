@@ -19,6 +19,7 @@ from prometheus_client import (
 
 from tidewise.core.errors import ConfigError
 from tidewise.core.metrics_catalogue import CATALOGUE, Kind, Metric, Process
+from tidewise.dashboard.followed import Followed, Series
 from tidewise.dashboard.labels import KnownLabels
 from tidewise.dashboard.triton import TritonView
 
@@ -32,12 +33,14 @@ class Metrics:
     """Counts, observes and sets what the catalogue declares for one kind of process.
 
     Labels application, variant, device_type and worker take only values announced with ``know``; anything else is
-    counted as "other", so that no caller can grow the number of series. Safe to call from several threads.
+    counted as "_unknown", so that no caller can grow the number of series. Safe to call from several threads.
     """
 
     def __init__(self, process: Process) -> None:
         self.registry = CollectorRegistry()
-        self._collected = {one.name: _collector(one, self.registry) for one in CATALOGUE if one.process is process}
+        self._collected: dict[str, Collected | Followed] = {
+            one.name: _collector(one, self.registry) for one in CATALOGUE if one.process is process
+        }
         self._known = KnownLabels()
         self._children: dict[tuple[str, tuple[str, ...]], Collected] = {}
         self._endpoint: tuple[WSGIServer, threading.Thread] | None = None
@@ -92,7 +95,9 @@ class Metrics:
 
     def set_all(self, metric: Metric, values: Mapping[tuple[str, ...], float]) -> None:
         """Set every series of a gauge at once, by label values in declared order; series not named disappear."""
-        self._collected[metric.name].clear()
+        collected = self._collected[metric.name]
+        assert isinstance(collected, Gauge)
+        collected.clear()
         self._children = {key: child for key, child in self._children.items() if key[0] != metric.name}
         for labels, value in values.items():
             self.set(metric, value, **dict(zip(metric.labels, labels, strict=True)))
@@ -102,6 +107,16 @@ class Metrics:
         gauge = self._collected[metric.name]
         assert isinstance(gauge, Gauge)
         gauge.set_function(value)
+
+    def read(self, metric: Metric, series: Callable[[], Series]) -> None:
+        """Read every series of a metric from this function at every scrape, as its labels stand.
+
+        The function is called in another thread, and bounds its labels itself.
+        """
+        self.registry.unregister(self._collected[metric.name])
+        followed = Followed(metric, series)
+        self.registry.register(followed)
+        self._collected[metric.name] = followed
 
     def text(self) -> str:
         """All metrics in the Prometheus text format."""
@@ -136,6 +151,7 @@ class Metrics:
 
     def _bounded(self, metric: Metric, values: tuple[str, ...]) -> Collected:
         collected = self._collected[metric.name]
+        assert not isinstance(collected, Followed), f"{metric.name} is read, not counted"
         bounded = tuple(map(self._known.bounded, metric.labels, values))
         child = collected.labels(*bounded) if bounded else collected
         if bounded == values:

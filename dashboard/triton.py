@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from prometheus_client.core import Metric as Family
-from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
@@ -41,7 +40,7 @@ class TritonView(Collector):
     Triton leaves ``_total`` off its counters, which the text format can only carry as untyped.
     """
 
-    def __init__(self, process: Process, collected: Mapping[str, MetricWrapperBase]) -> None:
+    def __init__(self, process: Process, collected: Mapping[str, Collector]) -> None:
         self.versions: dict[str, dict[str, int]] = {}
         self._collected = collected
         self._router = process is Process.ROUTER
@@ -56,15 +55,17 @@ class TritonView(Collector):
         count = [one for one in stage if one.name.endswith("_count") and one.labels["stage"] == "compute"]
         spent = [one for one in stage if one.name.endswith("_sum")]
         yield self._family(TRITON_SUCCESS, self._by_model(count))
-        yield self._family(TRITON_COUNT, self._by_model(count))
         yield self._family(TRITON_FAILURE, self._failures())
         yield self._family(TRITON_PENDING, self._by_model(self._pending()))
         yield self._family(TRITON_DURATION, self._by_model(spent, 1e6))
         for metric in TRITON_STAGES:
-            yield self._family(metric, self._by_model((s for s in spent if s.labels["stage"] == metric.stage), 1e6))
-        if not self._router:
-            batches = (one for one in self._samples(WORKER_BATCH.name) if one.name.endswith("_count"))
-            yield self._family(TRITON_EXECUTIONS, self._by_model(batches))
+            yield self._family(metric, self._by_model((s for s in spent if s.labels["stage"] in metric.stages), 1e6))
+        if self._router:  # which does not know how many rows a query has
+            yield self._family(TRITON_COUNT, self._by_model(count))
+            return
+        batches = self._samples(WORKER_BATCH.name)
+        yield self._family(TRITON_COUNT, self._by_model(one for one in batches if one.name.endswith("_sum")))
+        yield self._family(TRITON_EXECUTIONS, self._by_model(one for one in batches if one.name.endswith("_count")))
 
     def _samples(self, name: str) -> list[Sample]:
         return [sample for family in self._collected[name].collect() for sample in family.samples]

@@ -105,7 +105,8 @@ def _measurement(card: Card) -> Iterator[Note]:
         yield Note(
             Level.BAD,
             f"The sender was late: 1 % of queries left {milliseconds(card.lateness)} or more after they were due."
-            " Deadlines count from when a query was due, so part of the violations may be the sender's.",
+            " Deadlines count from when a query was due"
+            + (", so part of the violations may be the sender's." if card.whole.violation_ratio else "."),
         )
     if card.cpu is not None and card.cpu > BUSY:
         yield Note(
@@ -125,7 +126,7 @@ def _shortfalls(run: Run, card: Card) -> Iterator[Note]:
         yield Note(level, f"Not on time: {', '.join(kinds)}, of all arrivals.{_why(run)}")
     if card.worst and len(card.applications) > 1:
         yield _worst(card, card.worst)
-    short = [one.plan for one in run.plans if one.plan.phi < 1]
+    short = [one.plan for one in run.plans if one.plan.status == "overload"]
     if short:
         yield Note(
             Level.FAIR,

@@ -115,16 +115,18 @@ class Measure(_message.Message):
     def __init__(self, device: _Optional[str] = ..., application: _Optional[str] = ..., variants: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class WorkerOrder(_message.Message):
-    __slots__ = ("plan_version", "catalogue", "assignments", "measures")
+    __slots__ = ("plan_version", "catalogue", "assignments", "measures", "profiles")
     PLAN_VERSION_FIELD_NUMBER: _ClassVar[int]
     CATALOGUE_FIELD_NUMBER: _ClassVar[int]
     ASSIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     MEASURES_FIELD_NUMBER: _ClassVar[int]
+    PROFILES_FIELD_NUMBER: _ClassVar[int]
     plan_version: int
     catalogue: Catalogue
     assignments: _containers.RepeatedCompositeFieldContainer[Assignment]
     measures: _containers.RepeatedCompositeFieldContainer[Measure]
-    def __init__(self, plan_version: _Optional[int] = ..., catalogue: _Optional[_Union[Catalogue, _Mapping]] = ..., assignments: _Optional[_Iterable[_Union[Assignment, _Mapping]]] = ..., measures: _Optional[_Iterable[_Union[Measure, _Mapping]]] = ...) -> None: ...
+    profiles: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, plan_version: _Optional[int] = ..., catalogue: _Optional[_Union[Catalogue, _Mapping]] = ..., assignments: _Optional[_Iterable[_Union[Assignment, _Mapping]]] = ..., measures: _Optional[_Iterable[_Union[Measure, _Mapping]]] = ..., profiles: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Tally(_message.Message):
     __slots__ = ("application", "seconds", "arrivals", "outcomes", "variants")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidewise.core.profile import format_profile, parse_profile
+from tidewise.core.profile import Profile, format_profile, parse_profile
 from tidewise.core.report import DeviceReport, Holding, MeasureRequest, RouterReport, WorkerOrder, WorkerReport
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import (
@@ -102,14 +102,20 @@ def order_message(order: WorkerOrder) -> pb.WorkerOrder:
         measures=[
             pb.Measure(device=one.device, application=one.application, variants=one.variants) for one in order.measures
         ],
+        profiles=[format_profile(order.profile)] if order.profile.entries else [],
     )
 
 
 def order_noun(message: pb.WorkerOrder) -> WorkerOrder:
-    """An order from a message; applications travel as the text of their files."""
+    """An order from a message; applications and profiles travel as the text of their files.
+
+    Raises ProfileError if a profile in it cannot be read.
+    """
+    profiles = [parse_profile(text, "profile in an order") for text in message.profiles]
     return WorkerOrder(
         plan_version=message.plan_version,
         applications=tuple(source_noun(one) for one in message.catalogue.applications),
         assignments=tuple(assignment_noun(one) for one in message.assignments),
         measures=tuple(MeasureRequest(one.device, one.application, tuple(one.variants)) for one in message.measures),
+        profile=Profile().with_entries(entry for one in profiles for entry in one.entries.values()),
     )

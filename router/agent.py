@@ -20,7 +20,12 @@ ATTACH = "/tidewise.control.v1.Controller/AttachRouter"
 REPORT_SECONDS = 0.25
 FLUSH_SECONDS = 0.05  # for one small message to leave
 FIRST_RETRY, LAST_RETRY = 0.1, 2.0
-OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_reconnect_backoff_ms", 1000)]
+OPTIONS = [
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+    ("grpc.keepalive_time_ms", 5000),  # a controller may vanish without a word
+    ("grpc.keepalive_timeout_ms", 3000),
+]
 log = logging.getLogger("tidewise.router")
 
 
@@ -38,22 +43,25 @@ class Agent:
         self._forwarder = forwarder
         self._controller, self._name, self._address = controller, name, address
         self._installed = installed
+        self.connected = False
         self._applied = 0
         self._news = asyncio.Event()
 
     async def run(self) -> None:
         """Stay attached until cancelled; a controller that is gone is called again, less and less often."""
         delay = FIRST_RETRY
-        async with grpc.aio.insecure_channel(self._controller, options=OPTIONS) as channel:
-            while True:
-                began = time.monotonic()
-                try:
+        while True:
+            began = time.monotonic()
+            try:
+                # a new channel asks the name server again; an old one would wait longer after each failure
+                async with grpc.aio.insecure_channel(self._controller, options=OPTIONS) as channel:
                     await self._attend(channel)
-                    log.warning("the controller ended the attachment; going on with the last snapshot")
-                except grpc.aio.AioRpcError as error:
-                    log.warning("no controller: %s; going on with the last snapshot", error.details())
-                delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
-                await asyncio.sleep(delay)
+                log.warning("the controller ended the attachment; going on with the last snapshot")
+            except grpc.aio.AioRpcError as error:
+                log.warning("no controller: %s; going on with the last snapshot", error.details())
+            self.connected = False
+            delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
+            await asyncio.sleep(delay)
 
     async def flush(self) -> None:
         """Report what has been counted so far, before leaving."""
@@ -68,6 +76,7 @@ class Agent:
             response_deserializer=_snapshot_or_none,
         )
         async for message in attach(self._reports()):
+            self.connected = True
             if message is None:
                 log.error("refused a routing snapshot that is not one; going on with the last")
             else:

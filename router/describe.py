@@ -90,7 +90,7 @@ def _max_batch(application: Application) -> int:
 
 
 def _statistics(application: str, variant: Variant, figures: Figures) -> pb.ModelStatistics:
-    count = figures.answered
+    count = figures.total.count
     return pb.ModelStatistics(
         name=application,
         version=str(variant.version),
@@ -98,11 +98,11 @@ def _statistics(application: str, variant: Variant, figures: Figures) -> pb.Mode
         inference_count=count,
         execution_count=round(figures.executions),
         inference_stats=pb.InferStatistics(
-            success=_duration(count, figures.total),
+            success=_duration(count, figures.total.total),
             fail=_duration(0, 0.0),
-            queue=_duration(count, figures.queued),
+            queue=_duration(count, figures.queued.total),
             compute_input=_duration(count, 0.0),
-            compute_infer=_duration(count, figures.computed),
+            compute_infer=_duration(count, figures.computed.total),
             compute_output=_duration(count, 0.0),
         ),
         batch_stats=[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,25 +10,10 @@ from typing import Any
 import grpc
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, REASON_KEY, Outcome, Reason
+from tidewise.proto.status import CODES
 
 Metadata = tuple[tuple[str, str | bytes], ...]
 
-CODES: dict[Reason, grpc.StatusCode] = {
-    Reason.DEADLINE: grpc.StatusCode.DEADLINE_EXCEEDED,
-    Reason.HOPELESS: grpc.StatusCode.DEADLINE_EXCEEDED,
-    Reason.PREDICTED_LATE: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.QUEUE_FULL: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Reason.NO_WORKER: grpc.StatusCode.UNAVAILABLE,
-    Reason.WORKER_LOST: grpc.StatusCode.UNAVAILABLE,
-    Reason.DRAINING: grpc.StatusCode.UNAVAILABLE,
-    Reason.UNKNOWN_APPLICATION: grpc.StatusCode.NOT_FOUND,
-    Reason.UNKNOWN_VARIANT: grpc.StatusCode.NOT_FOUND,
-    Reason.BAD_INPUT: grpc.StatusCode.INVALID_ARGUMENT,
-    Reason.CANCELLED: grpc.StatusCode.CANCELLED,
-    Reason.ENGINE: grpc.StatusCode.INTERNAL,
-    Reason.INTERNAL: grpc.StatusCode.INTERNAL,
-}
 # Another worker may still answer: the first one is gone, going, or not what the table took it for.
 ELSEWHERE = frozenset({Reason.WORKER_LOST, Reason.DRAINING, Reason.NO_WORKER})
 _REASONS = frozenset(Reason)
@@ -62,6 +48,15 @@ class Failure:
 def failure(reason: Reason, message: str) -> Failure:
     """A failure of the router's own."""
     return Failure(reason, message, CODES[reason])
+
+
+def broken(error: BaseException, late: bool) -> Failure:
+    """What a query ended by an exception counts as; ``late`` is whether its deadline had passed."""
+    if not isinstance(error, asyncio.CancelledError):
+        return failure(Reason.INTERNAL, f"{type(error).__name__}: {error}")
+    if late:
+        return failure(Reason.DEADLINE, "the deadline passed before an answer came")
+    return failure(Reason.CANCELLED, "the caller gave the query up")
 
 
 def failure_of(error: grpc.aio.AioRpcError, worker: str, limit: int) -> Failure:

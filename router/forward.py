@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import grpc
 
 from tidewise.core.errors import QueryError
+from tidewise.core.loss import REQUEST_ID, TRACE_PARENT, Loss
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.router.admission import budget, explain, find_entry, find_view
 from tidewise.router.backlog import Backlog, begun, ended
 from tidewise.router.choice import Choose, Refusal, choice, decide
-from tidewise.router.failure import ELSEWHERE, Failure, Metadata, failure, failure_of
+from tidewise.router.failure import ELSEWHERE, Failure, Metadata, broken, failure, failure_of
 from tidewise.router.head import Head, read_answer, read_head
 from tidewise.router.health import Event
+from tidewise.router.identity import Identities, value
 from tidewise.router.link import Link
 from tidewise.router.links import Links
 from tidewise.router.statistics import Statistics
@@ -27,14 +28,19 @@ from tidewise.router.table import Entry, Lane, RoutingTable, build, without
 from tidewise.router.tally import TallyBook
 
 WORKER_KEY = "tidewise-worker"
-PASSED = frozenset({"x-request-id", "traceparent"})  # of the caller's metadata, what the worker gets
 HELD_MESSAGES = 16  # times the message limit: the bytes of all queries that may be held at once
 HELD_QUERIES = 4096
 
 
-@dataclass(frozen=True, slots=True)
+NO_HEAD = Head("", "", "", None)
+
+
+@dataclass(slots=True)
 class Query:
-    """An admitted query; ``label`` is the name it is counted under, ``deadline`` on the clock of this process."""
+    """An admitted query; ``label`` is the name it is counted under, ``deadline`` on the clock of this process.
+
+    ``metadata`` is what the worker gets of the caller's, ``worker`` the one the query was last sent to.
+    """
 
     body: bytes
     head: Head
@@ -43,6 +49,7 @@ class Query:
     arrived: float
     deadline: float
     metadata: Metadata
+    worker: str = ""
 
 
 class Forwarder:
@@ -54,11 +61,14 @@ class Forwarder:
         self.statistics = Statistics()
         self.links = Links(self._rebuild)
         self.on_change: Callable[[], None] = _ignore  # called when the table has changed
+        self.on_loss: Callable[[Loss], None] = _ignore  # called with every query that is not answered
+        self.on_untold: Callable[[str, Reason, int], None] = _ignore_count  # never called: every loss is told
         self._snapshot = RoutingSnapshot()
         self._choose: Choose = choice(self.table.routing)
         self._generator = generator
         self._backlogs: dict[str, Backlog] = {}
         self._turns: Counter[str] = Counter()
+        self._identities = Identities(f"{generator.getrandbits(32):08x}")
         self._held_queries = 0
         self._held_bytes = 0
 
@@ -94,37 +104,30 @@ class Forwarder:
         try:
             answer = await self._serve(query)
         except BaseException as error:
-            cancelled = isinstance(error, asyncio.CancelledError)
-            self.tally.ended(query.label, Outcome.DROPPED if cancelled else Outcome.FAILED)
+            self._lose(query, broken(error, time.monotonic() >= query.deadline))
             raise
         finally:
             self._held_queries -= 1
             self._held_bytes -= len(body)
-        self._settle(query, answer, time.monotonic())
-        return answer
+        return self._settle(query, answer, time.monotonic())
 
     def _admit(
         self, body: bytes, remaining: float | None, metadata: Iterable[tuple[str, str | bytes]], now: float
     ) -> Query | Failure:
-        try:
-            head = read_head(body)
-        except QueryError as error:
-            return self._turn_away(self.tally.arrived(""), failure(Reason.BAD_INPUT, str(error)))
-        label = self.tally.arrived(head.application)
-        entry = find_entry(self.table, head.application)
+        head: Head | Failure = _head_of(body)
+        known = NO_HEAD if isinstance(head, Failure) else head
+        label, passed = self.tally.arrived(known.application), self._identities.passed_on(metadata, known.id)
+        entry = head if isinstance(head, Failure) else find_entry(self.table, head.application)
         if isinstance(entry, Failure):
-            return self._turn_away(label, entry)
-        seconds = budget(entry.application.slo, remaining, head.budget)
+            return self._lost(entry, label, known, passed)
+        seconds = budget(entry.application.slo, remaining, known.budget)
         if seconds <= 0:
-            return self._turn_away(label, failure(Reason.DEADLINE, "the deadline had passed when the query arrived"))
+            found = failure(Reason.DEADLINE, "the deadline had passed when the query arrived")
+            return self._lost(found, label, known, passed)
         if self._is_full():
-            return self._turn_away(label, failure(Reason.QUEUE_FULL, "the router holds as many queries as it may"))
-        passed = tuple(pair for pair in metadata if pair[0] in PASSED)
-        return Query(body, head, entry, label, now, now + seconds, passed)
-
-    def _turn_away(self, label: str, found: Failure) -> Failure:
-        self.tally.ended(label, found.outcome)
-        return found
+            found = failure(Reason.QUEUE_FULL, "the router holds as many queries as it may")
+            return self._lost(found, label, known, passed)
+        return Query(body, known, entry, label, now, now + seconds, passed)
 
     def _is_full(self) -> bool:
         return self._held_queries >= HELD_QUERIES or self._held_bytes >= HELD_MESSAGES * self.table.max_message
@@ -145,10 +148,15 @@ class Forwarder:
         if not isinstance(answer, Failure) or answer.reason not in ELSEWHERE:
             return answer
         other = self._pick(query, avoid=lane.route.worker)
-        return answer if isinstance(other, Failure) else await self._send(query, other)
+        if isinstance(other, Failure):
+            return answer
+        self.tally.totals.retries[query.label] += 1
+        return await self._send(query, other)
 
     def _pick(self, query: Query, avoid: str = "") -> Lane | Failure:
-        entry = self.table.entries.get(query.head.application, query.entry)
+        entry = find_entry(self.table, query.head.application)  # not the query's own: it may have been removed since
+        if isinstance(entry, Failure):
+            return entry
         view = find_view(entry, query.head.version)
         if isinstance(view, Failure):
             return view
@@ -163,7 +171,7 @@ class Forwarder:
     async def _send(self, query: Query, lane: Lane) -> bytes | Failure:
         """One attempt. However it ends, cancelled by the caller included, the worker's backlog is settled."""
         worker, link, sent = lane.route.worker, self.links[lane.route.address], time.monotonic()
-        metadata = ((WORKER_KEY, worker), *query.metadata)
+        query.worker, metadata = worker, ((WORKER_KEY, worker), *query.metadata)
         self._backlogs[worker] = begun(self._backlogs.get(worker), sent)
         heard = False
         try:
@@ -194,16 +202,50 @@ class Forwarder:
         else:
             self._backlogs[worker] = left
 
-    def _settle(self, query: Query, answer: bytes | Failure, now: float) -> None:
+    def _settle(self, query: Query, answer: bytes | Failure, now: float) -> bytes | Failure:
         if isinstance(answer, Failure):
-            self.tally.ended(query.label, answer.outcome)
-            return
-        said = read_answer(answer)
+            return self._lose(query, answer)
+        said, on_time = read_answer(answer), now <= query.deadline
         variant = query.entry.names.get(said.version, "") if said is not None else ""
-        self.tally.ended(query.label, Outcome.ON_TIME if now <= query.deadline else Outcome.LATE, variant)
+        self.tally.ended(query.label, Outcome.ON_TIME if on_time else Outcome.LATE, variant)
         if said is not None and variant:
-            self.statistics.record(query.head.application, variant, now - query.arrived, said, time.time())
+            worth = query.entry.worth.get(variant, 0.0) if on_time else 0.0
+            self.statistics.record(query.head.application, variant, now - query.arrived, said, time.time(), worth)
+        return answer
+
+    def _lose(self, query: Query, found: Failure) -> Failure:
+        return self._lost(found, query.label, query.head, query.metadata, query.worker)
+
+    def _lost(self, found: Failure, label: str, head: Head, passed: Metadata, worker: str = "") -> Failure:
+        """Count and tell a query's end without an answer; its caller learns by what name the logs have it."""
+        self.tally.ended(label, found.outcome, reason=found.reason)
+        named = value(passed, REQUEST_ID)
+        self.on_loss(
+            Loss(
+                label=label,
+                application=head.application,
+                outcome=found.outcome,
+                reason=found.reason,
+                sentence=found.message,
+                request_id=named or head.id,
+                query_id=head.id,
+                worker=worker,
+                traceparent=value(passed, TRACE_PARENT),
+            )
+        )
+        return replace(found, trailing=(*found.trailing, (REQUEST_ID, named))) if named else found
 
 
-def _ignore() -> None:
+def _head_of(body: bytes) -> Head | Failure:
+    try:
+        return read_head(body)
+    except QueryError as error:
+        return failure(Reason.BAD_INPUT, str(error))
+
+
+def _ignore_count(label: str, reason: Reason, count: int) -> None:
+    """Nobody asked to be told."""
+
+
+def _ignore(*told: Loss) -> None:
     """Nobody asked to be told."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from tidewise.core.loss import Loss
+from tidewise.core.outcome import Reason
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.router.failure import Failure
 from tidewise.router.statistics import Statistics
@@ -21,6 +23,8 @@ class Plane(Protocol):
     tally: TallyBook
     statistics: Statistics
     on_change: Callable[[], None]  # called when the table has changed
+    on_loss: Callable[[Loss], None]  # called with a query that is not answered
+    on_untold: Callable[[str, Reason, int], None]  # called with how many more were not, by label
 
     def install(self, snapshot: RoutingSnapshot) -> None:
         """Route by this snapshot. Raises PlanError or ConfigError, and changes nothing, if it cannot be."""

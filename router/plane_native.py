@@ -12,17 +12,17 @@ from pathlib import Path
 
 import grpc
 
+from tidewise.core.loss import PASSED, Loss
 from tidewise.core.outcome import REASON_KEY, Outcome, Reason
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.router.choice import choice
 from tidewise.router.failure import Failure, failure, passed_on
-from tidewise.router.forward import PASSED
 from tidewise.router.link import INFER
 from tidewise.router.plane_process import PlaneProcess
-from tidewise.router.plane_wire import Kind, LabelCounts, Payload, python_frame, resolved_frame, table_frame
+from tidewise.router.plane_wire import Counted, Kind, Payload, python_frame, resolved_frame, table_frame
 from tidewise.router.statistics import Statistics
 from tidewise.router.table import RoutingTable, build
-from tidewise.router.tally import TallyBook
+from tidewise.router.tally import LabelCounts, TallyBook
 
 OPTIONS = [
     ("grpc.max_receive_message_length", -1),
@@ -41,6 +41,8 @@ class NativePlane:
         self.tally = TallyBook(time.monotonic())
         self.statistics = Statistics()
         self.on_change: Callable[[], None] = _ignore
+        self.on_loss: Callable[[Loss], None] = _ignore
+        self.on_untold: Callable[[str, Reason, int], None] = _ignore
         self._process = PlaneProcess(program, self._greeting, self._heard, self._lost)
         self._snapshot: RoutingSnapshot | None = None
         self._out: frozenset[str] = frozenset()
@@ -121,8 +123,7 @@ class NativePlane:
 
     def _heard(self, kind: Kind, payload: Payload) -> None:
         if kind is Kind.COUNTS:
-            for counts in payload.counts():
-                self._count(counts)
+            self._count(payload.counts())
         elif kind is Kind.APPLIED:
             self._applied += 1
             self._news.set()
@@ -134,18 +135,23 @@ class NativePlane:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    def _count(self, counts: LabelCounts) -> None:
-        self.tally.add(
-            counts.label, counts.arrivals, counts.outcomes, {one.name: one.answered for one in counts.variants}
-        )
-        self._held[counts.label] += counts.arrivals - sum(counts.outcomes.values())
-        for one in counts.variants:
-            self.statistics.add(counts.label, one.name, one.total, one.queued, one.computed, one.last, one.batches)
+    def _count(self, found: Counted) -> None:
+        for counts, figures in found.labels:
+            self.tally.add(counts)
+            self._held[counts.label] += counts.arrivals - sum(counts.ended.values())
+            for variant, more in figures.items():
+                self.statistics.add(counts.label, variant, more)
+        for loss in found.losses:
+            self.on_loss(loss)
+        for label, reason, count in found.untold:
+            self.on_untold(label, reason, count)
 
     def _lost(self) -> None:
         """What the process held when it ended, its callers have seen fail."""
         for label, count in self._held.items():
-            self.tally.add(label, 0, {Outcome.FAILED: count} if count > 0 else {}, {})
+            if count > 0:
+                self.tally.add(LabelCounts(label, 0, 0, {(Outcome.FAILED, Reason.INTERNAL): count}, {}))
+                self.on_untold(label, Reason.INTERNAL, count)
         self._held.clear()
         self._told = self._applied = 0
 
@@ -165,7 +171,7 @@ class NativePlane:
         if found:
             family, _, _, _, where = found[next(self._turns) % len(found)]
             number = where[0] if isinstance(where[0], str) else ""
-            numeric = f"[{number}]:{where[1]}" if family == socket.AF_INET6 else f"{number}:{where[1]}"
+            numeric = f"[{number}]:{port}" if family == socket.AF_INET6 else f"{number}:{port}"
         self._process.send(resolved_frame(address, numeric))
 
 
@@ -180,5 +186,5 @@ def _failure(error: grpc.aio.AioRpcError) -> Failure:
     return failure(Reason.INTERNAL, f"the router's data plane was lost while it held the query ({details})")
 
 
-def _ignore() -> None:
+def _ignore(*told: object) -> None:
     """Nobody asked to be told."""

@@ -6,13 +6,20 @@ A frame is its length (of what follows), a kind and a payload, all little-endian
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from tidewise.core.application import Application
-from tidewise.core.outcome import Outcome
+from tidewise.core.capacity import QUEUE_SHARE
+from tidewise.core.histogram import Histogram
+from tidewise.core.loss import Loss
+from tidewise.core.metrics_catalogue import NO_REASON, SECONDS
+from tidewise.core.outcome import OUTCOME_OF_REASON, Outcome, Reason
 from tidewise.core.routes import Route, RoutingSnapshot
+from tidewise.router.statistics import Figures
+from tidewise.router.table import worth_of
+from tidewise.router.tally import LabelCounts
 
 HEAD = struct.Struct("<I")
 
@@ -29,33 +36,6 @@ class Kind(IntEnum):
     COUNTS = 65
     OUT = 66
     RESOLVE = 67
-
-
-@dataclass(frozen=True, slots=True)
-class VariantCounts:
-    """What one variant answered since the last time; ``batches`` are (batch size, queries, seconds computed)."""
-
-    name: str
-    total: float
-    queued: float
-    computed: float
-    last: float
-    batches: tuple[tuple[int, int, float], ...]
-
-    @property
-    def answered(self) -> int:
-        """Queries."""
-        return sum(queries for _, queries, _ in self.batches)
-
-
-@dataclass(frozen=True, slots=True)
-class LabelCounts:
-    """Arrivals and outcomes under one label since the last time."""
-
-    label: str
-    arrivals: int
-    outcomes: dict[Outcome, int]
-    variants: tuple[VariantCounts, ...]
 
 
 def frame(kind: Kind, payload: bytes = b"") -> bytes:
@@ -75,7 +55,8 @@ def table_frame(snapshot: RoutingSnapshot) -> bytes:
         _application(one, [route for route in snapshot.routes if route.application == name])
         for name, one in snapshot.applications.items()
     ]
-    head = struct.pack("<QQ", snapshot.revision, snapshot.max_message) + text(snapshot.routing)
+    bounds = struct.pack(f"<I{len(SECONDS)}d", len(SECONDS), *SECONDS)
+    head = struct.pack("<QQ", snapshot.revision, snapshot.max_message) + text(snapshot.routing) + bounds
     return frame(Kind.TABLE, head + HEAD.pack(len(applications)) + b"".join(applications))
 
 
@@ -95,9 +76,17 @@ def resolved_frame(address: str, numeric: str) -> bytes:
 
 
 def _application(application: Application, routes: list[Route]) -> bytes:
-    variants = [text(one.name) + struct.pack("<q", one.version) for one in application.variants]
+    worth = worth_of(application)
+    variants = [
+        text(one.name) + struct.pack("<qd", one.version, worth.get(one.name, 0.0)) for one in application.variants
+    ]
     places = {one.name: place for place, one in enumerate(application.variants)}
-    parts = [text(application.name), struct.pack("<d", application.slo), HEAD.pack(len(variants)), *variants]
+    parts = [
+        text(application.name),
+        struct.pack("<dd", application.slo, application.slo * QUEUE_SHARE),
+        HEAD.pack(len(variants)),
+        *variants,
+    ]
     parts += [HEAD.pack(len(routes)), *(_route(route, places) for route in routes)]
     return b"".join(parts)
 
@@ -106,6 +95,18 @@ def _route(route: Route, places: dict[str, int]) -> bytes:
     found = [places[name] for name in route.variants]
     numbers = struct.pack(f"<I{len(found)}Iddd", len(found), *found, route.share, route.capacity, route.fastest)
     return text(route.worker) + text(route.address) + numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the data plane has counted since the last time.
+
+    ``losses`` are some of the queries that were not answered, ``untold`` counts the others by label and reason.
+    """
+
+    labels: Sequence[tuple[LabelCounts, Mapping[str, Figures]]]
+    losses: Sequence[Loss]
+    untold: Sequence[tuple[str, Reason, int]]
 
 
 class Payload:
@@ -136,22 +137,38 @@ class Payload:
         """A counted list of texts."""
         return (self.text() for _ in range(self.integer()))
 
-    def counts(self) -> list[LabelCounts]:
+    def counts(self) -> Counted:
         """The payload of COUNTS."""
-        return [self._label() for _ in range(self.integer())]
+        labels = [self._label() for _ in range(self.integer())]
+        losses = [self._loss() for _ in range(self.integer())]
+        untold = [(self.text(), Reason(self.text()), self.integer("Q")) for _ in range(self.integer())]
+        return Counted(labels, losses, untold)
 
-    def _label(self) -> LabelCounts:
-        label, arrivals = self.text(), self.integer("Q")
-        found = {outcome: self.integer("Q") for outcome in Outcome}
-        outcomes = {outcome: count for outcome, count in found.items() if count}
-        return LabelCounts(label, arrivals, outcomes, tuple(self._variant() for _ in range(self.integer())))
+    def _label(self) -> tuple[LabelCounts, dict[str, Figures]]:
+        label, arrivals, retries = self.text(), self.integer("Q"), self.integer("Q")
+        answered = {Outcome.ON_TIME: self.integer("Q"), Outcome.LATE: self.integer("Q")}
+        ended = {(outcome, NO_REASON): count for outcome, count in answered.items() if count}
+        for _ in range(self.integer()):
+            reason = Reason(self.text())
+            ended[OUTCOME_OF_REASON[reason], reason] = self.integer("Q")
+        figures = {self.text(): self._figures() for _ in range(self.integer())}
+        counts = {name: one.total.count for name, one in figures.items()}
+        return LabelCounts(label, arrivals, retries, ended, counts), figures
 
-    def _variant(self) -> VariantCounts:
-        name = self.text()
-        total, queued, computed, last = self.take("dddd")
-        batches = tuple(self._batch() for _ in range(self.integer()))
-        return VariantCounts(name, total, queued, computed, last, batches)
+    def _figures(self) -> Figures:
+        total, forward, queued, computed = (self._histogram() for _ in range(4))
+        worth, last = self.take("dd")
+        found = Figures(total, forward, queued, computed, worth, last=last)
+        for _ in range(self.integer()):
+            size, queries, seconds = self.take("IQd")
+            found.batches[int(size)] = int(queries), seconds
+            found.executions += queries / size
+        return found
 
-    def _batch(self) -> tuple[int, int, float]:
-        size, queries, computed = self.take("IQd")
-        return int(size), int(queries), float(computed)
+    def _histogram(self) -> Histogram:
+        counts = [self.integer("Q") for _ in range(self.integer())]
+        return Histogram(counts=counts, total=self.take("d")[0])
+
+    def _loss(self) -> Loss:
+        label, application, reason = self.text(), self.text(), Reason(self.text())
+        return Loss(label, application, OUTCOME_OF_REASON[reason], reason, *(self.text() for _ in range(5)))

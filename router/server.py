@@ -17,6 +17,7 @@ import grpc
 from tidewise.core.cluster import Limits
 from tidewise.core.errors import ConfigError
 from tidewise.core.routes import RoutingSnapshot
+from tidewise.dashboard.loss_log import LossLog
 from tidewise.native.data_plane import data_plane
 from tidewise.router.agent import Agent
 from tidewise.router.forward import Forwarder
@@ -28,6 +29,7 @@ from tidewise.router.plane_native import NativePlane
 from tidewise.router.readiness import Readiness
 from tidewise.router.service import HealthService, InferenceService
 from tidewise.router.stream import Streams
+from tidewise.router.telemetry import Telemetry
 
 log = logging.getLogger("tidewise.router")
 
@@ -39,7 +41,7 @@ class Settings:
     ``controller``, ``listen`` and ``http`` are HOST:PORT (port 0 picks a free one; no ``http``: none). After SIGTERM it
     says it is not ready but serves for ``drain_delay`` seconds more, so that load balancers notice, then lets queries
     in flight end for at most ``grace`` seconds. ``max_message`` holds until the first snapshot brings its own.
-    ``data_plane`` is "native" (C++) or "python".
+    ``metrics`` is where Prometheus metrics are served, nowhere if None. ``data_plane`` is "native" (C++) or "python".
     """
 
     controller: str
@@ -49,6 +51,7 @@ class Settings:
     drain_delay: float = 1.0
     grace: float = 30.0
     data_plane: str = "python"
+    metrics: tuple[str, int] | None = None
 
 
 class Router:
@@ -60,6 +63,10 @@ class Router:
             NativePlane(data_plane()) if settings.data_plane == "native" else Forwarder(generator or random.Random())
         )
         self.readiness = Readiness(self.forwarder)
+        self.telemetry = Telemetry(self.forwarder, self._is_connected)
+        self._losses = LossLog(log)
+        self.forwarder.on_loss = self._losses.lost
+        self.forwarder.on_untold = self._losses.untold
         self._streams = Streams(self.forwarder)
         service = InferenceService(self.forwarder, self.readiness, self._streams)
         handlers = [service.handler(), HealthService(self.readiness).handler()]
@@ -67,6 +74,7 @@ class Router:
         self._http: asyncio.Server | None = None
         self._agent: Agent | None = None
         self._attached: asyncio.Task[None] | None = None
+        self.metrics_port: int | None = None
 
     @property
     def address(self) -> str:
@@ -80,13 +88,18 @@ class Router:
 
     async def start(self) -> None:
         """Listen, and attach to the controller. Raises ConfigError if a port cannot be had."""
+        if self._settings.metrics is not None:
+            self.metrics_port = self.telemetry.metrics.serve(self._settings.metrics[1], self._settings.metrics[0])
         await self._listener.start(self._settings.max_message)
         if self._settings.http is not None:
             self._http = await self._listen_http(*split_address(self._settings.http))
         name = f"router-{uuid.uuid4().hex[:12]}"
         self._agent = Agent(self.forwarder, self._settings.controller, name, self.address, self._installed)
         self._attached = asyncio.create_task(self._agent.run())
-        log.info("router is listening", extra={"address": self.address, "http_port": self.http_port})
+        log.info(
+            "router is listening",
+            extra={"address": self.address, "http_port": self.http_port, "metrics_port": self.metrics_port},
+        )
 
     async def attached_until(self, leave: asyncio.Event) -> None:
         """Wait for the event. Raises whatever broke the attachment to the controller, which is not meant to end."""
@@ -117,8 +130,14 @@ class Router:
         if self._http is not None:
             self._http.close()
         await self.forwarder.close()
+        self._losses.close()
+        self.telemetry.metrics.close()
+
+    def _is_connected(self) -> bool:
+        return self._agent is not None and self._agent.connected
 
     async def _installed(self, snapshot: RoutingSnapshot) -> None:
+        self.telemetry.installed(snapshot)
         await self._listener.relimit(snapshot.max_message)
 
     async def _listen_http(self, host: str, port: int) -> asyncio.Server:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import grpc
@@ -27,7 +29,11 @@ SERVICE_UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 async def refuse(context: Context, found: Failure) -> NoReturn:
     """End the call with this failure."""
-    await context.abort(found.code, found.message, found.metadata)
+    try:
+        await context.abort(found.code, found.message, found.metadata)
+    except grpc.aio.InternalError as error:  # the caller hung up a moment ago; there is nobody to tell
+        raise asyncio.CancelledError from error
+    raise AssertionError("abort returned")
 
 
 class InferenceService:
@@ -149,7 +155,8 @@ class HealthService:
         while True:
             status = self._status(request.service)
             if status != told:
-                await context.write(health_pb2.HealthCheckResponse(status=status))
+                with suppress(grpc.aio.InternalError):  # as in stream.py
+                    await context.write(health_pb2.HealthCheckResponse(status=status))
             told = status
             await self._readiness.change()
 

@@ -1,25 +1,28 @@
-"""What a router has seen of each variant since it started: the figures behind ModelStatistics."""
+"""What a router has seen of each variant since it started: the figures behind ModelStatistics and the metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidewise.core.histogram import Histogram, merged
 from tidewise.router.head import AnswerHead
 
 
 @dataclass(slots=True)
 class Figures:
-    """Sums over the answered queries of one variant; times in seconds.
+    """The answered queries of one variant; times in seconds.
 
-    ``executions`` counts batches: each query contributes the part of its batch that it was. ``batches`` holds, by
-    batch size, queries and their computing time.
+    ``total`` is the time at the router, ``queued`` and ``computed`` what the worker says of it, ``forward`` the rest.
+    ``worth`` sums the variant's normalised accuracy over answers in time. ``executions`` counts batches: each query
+    contributes the part of its batch that it was. ``batches`` holds, by batch size, queries and their computing time.
     """
 
-    answered: int = 0
-    total: float = 0.0
-    queued: float = 0.0
-    computed: float = 0.0
+    total: Histogram = field(default_factory=Histogram)
+    forward: Histogram = field(default_factory=Histogram)
+    queued: Histogram = field(default_factory=Histogram)
+    computed: Histogram = field(default_factory=Histogram)
+    worth: float = 0.0
     executions: float = 0.0
     last: float = 0.0
     batches: dict[int, tuple[int, float]] = field(default_factory=dict)
@@ -31,43 +34,49 @@ class Statistics:
     def __init__(self) -> None:
         self._figures: dict[tuple[str, str], Figures] = {}
 
-    def record(self, application: str, variant: str, total: float, answer: AnswerHead, at: float) -> None:
-        """Count one answer that took ``total`` seconds at the router; ``at`` is its wall-clock time."""
-        figures = self._figures.setdefault((application, variant), Figures())
-        figures.answered += 1
-        figures.total += total
-        figures.queued += answer.queued
-        figures.computed += answer.computed
+    def record(
+        self, application: str, variant: str, total: float, answer: AnswerHead, at: float, worth: float = 0.0
+    ) -> None:
+        """Count one answer that took ``total`` seconds at the router; ``at`` is its wall-clock time.
+
+        ``worth`` is the variant's normalised accuracy if the answer came in time.
+        """
+        figures = self._figures.get((application, variant))
+        if figures is None:
+            figures = self._figures[application, variant] = Figures()
+        inside = answer.queued + answer.computed
+        total = max(total, inside)  # clocks of two processes may differ by a little; the stages must sum to the total
+        figures.total.add(total)
+        figures.forward.add(total - inside)
+        figures.queued.add(answer.queued)
+        figures.computed.add(answer.computed)
+        figures.worth += worth
         figures.executions += 1 / answer.batch
         figures.last = at
-        queries, computed = figures.batches.get(answer.batch, (0, 0.0))
-        figures.batches[answer.batch] = queries + 1, computed + answer.computed
+        queries, spent = figures.batches.get(answer.batch, (0, 0.0))
+        figures.batches[answer.batch] = queries + 1, spent + answer.computed
 
-    def add(
-        self,
-        application: str,
-        variant: str,
-        total: float,
-        queued: float,
-        computed: float,
-        last: float,
-        batches: Iterable[tuple[int, int, float]],
-    ) -> None:
-        """Take over what has been counted elsewhere; ``batches`` are (batch size, queries, seconds computed)."""
+    def add(self, application: str, variant: str, more: Figures) -> None:
+        """Take over what has been counted elsewhere."""
         figures = self._figures.setdefault((application, variant), Figures())
-        figures.total += total
-        figures.queued += queued
-        figures.computed += computed
-        figures.last = last
-        for size, queries, seconds in batches:
-            figures.answered += queries
-            figures.executions += queries / size
+        figures.total = merged((figures.total, more.total))
+        figures.forward = merged((figures.forward, more.forward))
+        figures.queued = merged((figures.queued, more.queued))
+        figures.computed = merged((figures.computed, more.computed))
+        figures.worth += more.worth
+        figures.executions += more.executions
+        figures.last = max(figures.last, more.last)
+        for size, (queries, seconds) in more.batches.items():
             before, spent = figures.batches.get(size, (0, 0.0))
             figures.batches[size] = before + queries, spent + seconds
 
     def of(self, application: str, variant: str) -> Figures:
         """The figures so far."""
-        return self._figures.get((application, variant), Figures())
+        return self._figures.get((application, variant)) or Figures()
+
+    def all(self) -> list[tuple[tuple[str, str], Figures]]:
+        """Every variant's figures so far; safe to call from another thread."""
+        return list(self._figures.items())
 
     def keep(self, variants: Mapping[str, frozenset[str]]) -> None:
         """Forget whatever is not among these variants by application."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -87,7 +88,8 @@ class _Stream:
             answer = await self._forwarder.forward(body, self._context.time_remaining(), self._metadata)
             message = error_message(body, answer) if isinstance(answer, Failure) else framed(answer)
             async with self._writing:
-                await self._context.write(message)
+                with suppress(grpc.aio.InternalError):  # the caller hung up; the cancellation of the rest is on its way
+                    await self._context.write(message)
         finally:
             self._window.give(len(body))
 

@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 
 from tidewise.core.application import Application, Variant
-from tidewise.core.errors import UnreachableError
+from tidewise.core.errors import ProfileError, UnreachableError
 from tidewise.core.profile import Profile
 from tidewise.core.report import MeasureRequest, WorkerOrder, WorkerReport
 from tidewise.proto import control_pb2 as pb
@@ -33,21 +33,31 @@ Measure = Callable[[MeasureRequest], None]
 
 
 class Agent:
-    """Attaches the devices of ``host`` at ``address`` to the controller behind ``channel``.
+    """Attaches the devices of ``host`` to the controller to which ``connect`` opens channels.
 
-    ``measure`` is asked to profile variants; it calls ``learn`` when it has.
+    ``address`` says where routers reach this process, or raises UnreachableError; it is asked at every attachment, for
+    the way to the controller shows by which of its addresses this machine is known. ``measure`` is asked to profile
+    variants; it calls ``learn`` when it has.
     """
 
     def __init__(
-        self, host: Host, follower: Follower, channel: grpc.aio.Channel, address: str, clock: Callable[[], float]
+        self,
+        host: Host,
+        follower: Follower,
+        connect: Callable[[], grpc.aio.Channel],
+        address: Callable[[], str],
+        clock: Callable[[], float],
     ) -> None:
         self.connected = False
         self.measure: Measure = _measure_nothing
         self.process = uuid.uuid4().hex
         self._host = host
         self._follower = follower
-        self._stub = ControllerStub(channel)
-        self._address = address
+        self._connect = connect
+        self._channel = connect()
+        self._stub = ControllerStub(self._channel)
+        self._find_address = address
+        self._address = ""
         self._clock = clock
         self._changed = asyncio.Event()
         self._rates = {name: Rates() for name in host.stations}
@@ -71,25 +81,42 @@ class Agent:
                 await self._attach()
             except grpc.aio.AioRpcError as error:
                 log.info("controller not reachable", extra={"reason": error.details(), "again_s": delay})
+            except UnreachableError as error:
+                log.info("controller not reachable", extra={"reason": str(error), "again_s": delay})
+            if not self.connected:
+                await self._renew()
             delay = FIRST_RETRY if self.connected else min(LAST_RETRY, 2 * delay)
             self.connected = False
             await asyncio.sleep(delay)
 
+    async def close(self) -> None:
+        """Hang up for good."""
+        await self._channel.close(None)
+
+    async def _renew(self) -> None:
+        """A new channel asks the name server again; the old one would wait longer after each failure."""
+        await self._channel.close(None)
+        self._channel = self._connect()
+        self._stub = ControllerStub(self._channel)
+
     async def _attach(self) -> None:
         """One call: introduce the process in full, then report and follow until either side ends it."""
+        self._address = await asyncio.to_thread(self._find_address)  # may ask a name server
         stream: Stream = self._stub.AttachWorkers()
         self._profile_news = True
         reporting = asyncio.ensure_future(self._report(stream))
         try:
             async for order in stream:
                 self.connected = True
-                self._follow(order_noun(order))
+                self._follow(_order(order))
         finally:
             reporting.cancel()
             stream.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
 
     def _follow(self, order: WorkerOrder) -> None:
+        if order.profile.entries:
+            self.learn(order.profile)
         self._follower.follow(order)
         for one in order.measures:
             self.measure(one)
@@ -123,6 +150,16 @@ class Agent:
                 f"the model file of variant {variant.name!r} of {application.name!r} could not be fetched from the"
                 f" controller: {error.details()}"
             ) from error
+
+
+def _order(message: pb.WorkerOrder) -> WorkerOrder:
+    """The order; without its profiles if they cannot be read, since what to host matters more."""
+    try:
+        return order_noun(message)
+    except ProfileError as error:
+        log.warning("profiles refused", extra={"reason": str(error)})
+        del message.profiles[:]
+        return order_noun(message)
 
 
 def _measure_nothing(request: MeasureRequest) -> None:

@@ -26,6 +26,7 @@ FIELDS = {
     "FP32": "fp32_contents",
     "FP64": "fp64_contents",
 }
+MOST = 1 << 20  # values of one tensor: each becomes a Python object, and meanwhile the process answers nobody
 WIDE = {"int_contents": np.dtype(np.int32), "uint_contents": np.dtype(np.uint32)}
 
 
@@ -40,6 +41,10 @@ def typed_values(contents: pb.InferTensorContents, spec: TensorSpec, count: int)
     values = getattr(contents, field)
     if len(values) != count:
         raise QueryError(f"input {spec.name!r} must hold {count} values by its shape, not {len(values)}")
+    if count > MOST:
+        raise QueryError(
+            f"input {spec.name!r} holds {count} values; more than {MOST} must travel in raw_input_contents"
+        )
     dtype = DATATYPES[spec.datatype]
     given = np.fromiter(values, WIDE.get(field, dtype), count)
     if given.dtype != dtype:

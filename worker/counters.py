@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from tidewise.core.histogram import Histogram
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.worker.query import Batch, Query
 from tidewise.worker.servable import Model
@@ -14,7 +15,8 @@ from tidewise.worker.servable import Model
 class VariantCounters:
     """One variant's share. ``sizes`` counts batches by rows before padding; times are sums in seconds.
 
-    ``computed`` adds up batches, ``query_seconds`` the batches of each answered query.
+    ``computed`` adds up batches, ``durations`` counts them by duration, ``query_seconds`` adds up the batches of each
+    answered query.
     """
 
     served: int = 0
@@ -26,6 +28,7 @@ class VariantCounters:
     computed: float = 0.0
     query_seconds: float = 0.0
     last: float = 0.0
+    durations: Histogram = field(default_factory=Histogram)
     sizes: Counter[int] = field(default_factory=Counter)
     computed_by_size: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -57,6 +60,7 @@ class Counters:
         counts.batches += 1
         counts.rows += batch.rows
         counts.computed += seconds
+        counts.durations.add(seconds)
         counts.last = now
         counts.sizes[batch.rows] += 1
         counts.computed_by_size[batch.rows] += seconds

@@ -40,7 +40,7 @@ class Follower:
 
     def follow(self, order: WorkerOrder) -> None:
         """Give every device its part; a device without one hosts nothing."""
-        told = replace(order, measures=())
+        told = replace(order, measures=(), profile=Profile())
         if told == self._last:
             return
         self._last = told

@@ -14,7 +14,8 @@ import grpc
 from grpc_health.v1 import health_pb2_grpc
 
 from tidewise.core.application import Application, Variant
-from tidewise.core.errors import ConfigError
+from tidewise.core.errors import ConfigError, UnreachableError
+from tidewise.dashboard.loss_log import LossLog
 from tidewise.proto import inference_pb2_grpc
 from tidewise.worker.agent import Agent
 from tidewise.worker.device import Device
@@ -27,12 +28,17 @@ from tidewise.worker.service import InferenceService
 from tidewise.worker.settings import WorkerSettings
 from tidewise.worker.station import Station
 from tidewise.worker.store import ModelStore
+from tidewise.worker.tally import Tally
+from tidewise.worker.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
 QUIET = 0.5  # seconds without an arrival after which a draining process believes that the routers know
 DRAIN_LIMIT = 6.0  # seconds a process takes to drain at most
 CHECK_EVERY = 0.05
+RECONNECT_SECONDS = (
+    1.0  # between calls to a controller that is away; a restarted one waits for its workers longer than that
+)
 
 
 async def serve(settings: WorkerSettings) -> None:
@@ -56,7 +62,6 @@ class WorkerProcess:
     def __init__(self, settings: WorkerSettings) -> None:
         loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
-        self._channel = grpc.aio.insecure_channel(settings.join, options=message_options(settings.limits.max_message))
         policy = settings.policy
         store = ModelStore(settings.repository, settings.state / "models", self._fetch)
         self._loader = VariantLoader(store)
@@ -68,25 +73,41 @@ class WorkerProcess:
             settings.effective,
         )
         self.health = Health(self.host)
+        self._losses = LossLog(log)
+        tally = Tally()
         self.server = grpc.aio.server(options=message_options(settings.limits.max_message))
         inference_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(
-            InferenceService(self.host, loop.time), self.server
+            InferenceService(self.host, loop.time, tally, self._losses.lost), self.server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self.health.servicer, self.server)
-        self.address = _advertised(settings, _bind(self.server, settings.listen))
-        self.agent = Agent(self.host, Follower(self.host, settings.profile), self._channel, self.address, loop.time)
+        self._settings, self._port = settings, _bind(self.server, settings.listen)
+        self.agent = Agent(
+            self.host, Follower(self.host, settings.profile), self._connect, lambda: self.address, loop.time
+        )
         self._measurer = Measurer(self.host, store, settings.state, self.agent.learn)
         self.agent.measure = self._measurer.ask
+        self.telemetry = Telemetry(self.host, tally, lambda: self.agent.connected)
         self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT at which routers reach this process. Raises UnreachableError if that cannot be told now."""
+        return _advertised(self._settings, self._port)
 
     @classmethod
     async def start(cls, settings: WorkerSettings) -> WorkerProcess:
         """Listen, and attach to the controller in the background."""
         process = cls(settings)
+        port = None
+        if settings.metrics is not None:
+            port = process.telemetry.metrics.serve(settings.metrics[1], settings.metrics[0])
         await process.health.refresh()
         await process.server.start()
         process._tasks = [asyncio.create_task(process.agent.run()), asyncio.create_task(process._watch())]
-        log.info("worker process up", extra={"address": process.address, "devices": list(settings.devices)})
+        log.info(
+            "worker process up",
+            extra={"port": process._port, "devices": list(settings.devices), "metrics_port": port},
+        )
         return process
 
     async def drain(self) -> None:
@@ -102,7 +123,9 @@ class WorkerProcess:
         await self._measurer.close()
         self.host.close()
         self._loader.close()
-        await self._channel.close(None)
+        await self.agent.close()
+        self._losses.close()
+        self.telemetry.metrics.close()
         log.info("drained")
 
     async def _until_quiet(self) -> None:
@@ -118,6 +141,7 @@ class WorkerProcess:
 
     def _on_change(self) -> None:
         self._changed.set()
+        self.telemetry.changed()
         self.agent.tell()
 
     async def _watch(self) -> None:
@@ -125,6 +149,9 @@ class WorkerProcess:
             await self._changed.wait()
             self._changed.clear()
             await self.health.refresh()
+
+    def _connect(self) -> grpc.aio.Channel:
+        return grpc.aio.insecure_channel(self._settings.join, options=attach_options(self._settings.limits.max_message))
 
     def _fetch(self, application: Application, variant: Variant) -> AsyncIterator[bytes]:
         return self.agent.fetch(application, variant)
@@ -136,6 +163,16 @@ def message_options(limit: int) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", limit),
         ("grpc.max_send_message_length", limit),
         ("grpc.so_reuseport", 0),
+    ]
+
+
+def attach_options(limit: int) -> list[tuple[str, int]]:
+    """gRPC options of the line to the controller, which may vanish without a word."""
+    return [
+        *message_options(limit),
+        ("grpc.max_reconnect_backoff_ms", round(RECONNECT_SECONDS * 1e3)),
+        ("grpc.keepalive_time_ms", 5000),
+        ("grpc.keepalive_timeout_ms", 3000),
     ]
 
 
@@ -158,12 +195,12 @@ def _advertised(settings: WorkerSettings, port: int) -> str:
 
 
 def _own_address(join: str) -> str:
-    """This machine's address as the controller's network sees it; loopback if there is no way there."""
+    """This machine's address as the controller's network sees it. Raises UnreachableError if there is no way there."""
     host, _, port = join.rpartition(":")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((host, int(port)))  # sends nothing
-        except OSError:
-            return "127.0.0.1"
+        except OSError as error:
+            raise UnreachableError(f"there is no way to {join}: {error}") from error
         address: str = probe.getsockname()[0]
         return address

@@ -9,29 +9,47 @@ from typing import Any, NoReturn
 
 import grpc
 
+from tidewise.core.loss import Loss
+from tidewise.core.metrics_catalogue import UNKNOWN
 from tidewise.core.outcome import REASON_KEY, Reason
 from tidewise.proto import inference_pb2 as pb
 from tidewise.proto import inference_pb2_grpc
+from tidewise.proto.status import CODES
 from tidewise.worker import describe
-from tidewise.worker.admission import WORKER_KEY, admit, find_pin
-from tidewise.worker.answer import CODES, Answer, Refused
+from tidewise.worker.admission import admit, find_pin
+from tidewise.worker.answer import Refused
+from tidewise.worker.call import Call
 from tidewise.worker.host import Host, Served
 from tidewise.worker.replies import encode
 from tidewise.worker.streaming import in_order
+from tidewise.worker.tally import Tally
 
 Context = grpc.aio.ServicerContext[Any, Any]
+GIVEN_UP = Refused(Reason.CANCELLED, "the caller gave the query up")
+TOO_LATE = Refused(Reason.DEADLINE, "the deadline passed before an answer was there")
 
 
 class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
-    """Answers queries and questions about what the process serves."""
+    """Answers queries and questions about what the process serves.
 
-    def __init__(self, host: Host, clock: Callable[[], float]) -> None:
+    Every query is counted in ``tally`` once, as it ends; ``on_loss`` is told of each that is not answered.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        clock: Callable[[], float],
+        tally: Tally | None = None,
+        on_loss: Callable[[Loss], None] = lambda loss: None,
+    ) -> None:
         self._host = host
         self._clock = clock
+        self._tally = tally or Tally()
+        self._on_loss = on_loss
 
     async def ModelInfer(self, request: pb.ModelInferRequest, context: Context) -> pb.ModelInferResponse:
         """Queue the query, wait for its end."""
-        ended = await self._infer(request, named_worker(context), context.time_remaining())
+        ended = await self._infer(request, Call.of(context), context.time_remaining())
         if isinstance(ended, Refused):
             await abort(context, ended)
         return ended
@@ -40,30 +58,43 @@ class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
         self, requests: AsyncIterator[pb.ModelInferRequest], context: Context
     ) -> AsyncIterator[pb.ModelStreamInferResponse]:
         """Queue queries as they come and answer them in that order. A failed one does not end the stream."""
-        device = named_worker(context)
+        call = Call.of(context)
 
         async def one(request: pb.ModelInferRequest) -> pb.ModelStreamInferResponse:
-            return streamed(request, await self._infer(request, device, None))
+            return streamed(request, await self._infer(request, call, None))
 
         async for response in in_order(requests, one):
             yield response
 
     async def _infer(
-        self, request: pb.ModelInferRequest, device: str | None, remaining: float | None
+        self, request: pb.ModelInferRequest, call: Call, remaining: float | None
     ) -> pb.ModelInferResponse | Refused:
-        now = self._clock()
-        admitted = admit(self._host, request, device, remaining)
+        arrived = self._clock()
+        admitted = admit(self._host, request, call.device, remaining)
         if isinstance(admitted, Refused):
-            return admitted
-        station, decoded = admitted.station, admitted.decoded
-        deadline = now + admitted.budget
+            named = call.device or ""
+            return self._lost(request, call, admitted, named if named in self._host.stations else "")
+        station, decoded, deadline = admitted.station, admitted.decoded, arrived + admitted.budget
         query_id, future = station.submit(admitted.lane, deadline, decoded.rows, decoded.inputs, decoded.outputs)
         try:
             ended = await future
         except asyncio.CancelledError:
             station.cancel(query_id)
+            self._lost(request, call, TOO_LATE if self._clock() >= deadline else GIVEN_UP, station.name)
             raise
-        return encode(request, ended, station.name) if isinstance(ended, Answer) else ended
+        if isinstance(ended, Refused):
+            return self._lost(request, call, ended, station.name)
+        response, now = encode(request, ended, station.name), self._clock()
+        name, device_type = admitted.lane.application, station.device_type.name
+        self._tally.answered(name, device_type, ended, now - arrived, now <= deadline)
+        return response
+
+    def _lost(self, request: pb.ModelInferRequest, call: Call, refused: Refused, worker: str) -> Refused:
+        """Count and tell a query's end without an answer."""
+        label = request.model_name if request.model_name in self._host.catalogue else UNKNOWN
+        self._tally.lost(label, refused.reason)
+        self._on_loss(call.loss(request, refused, label, worker))
+        return refused
 
     async def ServerLive(self, request: pb.ServerLiveRequest, context: Context) -> pb.ServerLiveResponse:
         """The process runs."""
@@ -123,14 +154,6 @@ class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
         if isinstance(pin, Refused):
             await abort(context, pin)
         return served, pin
-
-
-def named_worker(context: Context) -> str | None:
-    """The device the caller names in its metadata, if it names one."""
-    for key, value in context.invocation_metadata() or ():
-        if key == WORKER_KEY:
-            return value if isinstance(value, str) else value.decode(errors="replace")
-    return None
 
 
 async def abort(context: Context, refused: Refused) -> NoReturn:

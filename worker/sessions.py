@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tidewise.core.application import Application, Variant
 from tidewise.core.cluster import DeviceType
 from tidewise.core.errors import TidewiseError
+from tidewise.core.histogram import Histogram
 from tidewise.core.profile import VariantProfile
 from tidewise.worker.engine.base import Session
 from tidewise.worker.servable import Model
@@ -40,7 +41,7 @@ class Sessions:
     def __init__(self, device_type: DeviceType, loader: Loader, told: Told) -> None:
         self.loaded: dict[Model, Session] = {}
         self.profiles: dict[Session, VariantProfile] = {}
-        self.seconds: dict[Model, float] = {}
+        self.seconds: dict[Model, Histogram] = {}
         self.failures: Counter[Model] = Counter()
         self._device_type = device_type
         self._loader = loader
@@ -83,5 +84,5 @@ class Sessions:
             self._told(model, reason)
             return
         self.loaded[model], self.profiles[session] = session, source.profile
-        self.seconds[model] = loop.time() - started
+        self.seconds.setdefault(model, Histogram()).add(loop.time() - started)
         self._told(model, None)

@@ -6,37 +6,25 @@ Everything here happens on the event loop, except the batches and the loading.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 
 from tidewise.core.cluster import EMULATED, DeviceType
 from tidewise.core.outcome import Reason
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start, Unload
 from tidewise.worker.answer import Answer, Refused
+from tidewise.worker.caller import Caller
 from tidewise.worker.device import Device
 from tidewise.worker.orders import Order
-from tidewise.worker.query import Batch, LaneKey, Part, Query
-from tidewise.worker.runner import Done, Piece, Runner, ThreadRunner, TimedRunner, Work
+from tidewise.worker.query import Batch, LaneKey, Query
+from tidewise.worker.runner import Done, Runner, ThreadRunner, TimedRunner, Work
 from tidewise.worker.sentences import ended_text
 from tidewise.worker.servable import Model
 from tidewise.worker.sessions import Loader, Sessions, Source
-from tidewise.worker.tensors import Tensors, assemble, select
+from tidewise.worker.tensors import Tensors
 
 _ids = count(1)
-
-
-@dataclass(slots=True)
-class _Caller:
-    """A query somebody waits for, and the pieces of its answer that are there."""
-
-    query: Query
-    inputs: Tensors
-    outputs: Sequence[str]
-    future: asyncio.Future[Answer | Refused]
-    started: float | None = None
-    computed: float = 0.0
-    pieces: list[Piece] = field(default_factory=list)
 
 
 class Station:
@@ -50,7 +38,8 @@ class Station:
         self.changed = changed
         self._loop = asyncio.get_running_loop()
         self.sessions = Sessions(device_type, loader, self._loaded)
-        self._callers: dict[int, _Caller] = {}
+        self._callers: dict[int, Caller] = {}
+        self._free = -math.inf  # when the device last became idle
         self._timer: asyncio.TimerHandle | None = None
         self._runner: Runner = (
             TimedRunner(self._loop, self.sessions.profiles)
@@ -70,7 +59,7 @@ class Station:
         now = self._loop.time()
         query = Query(next(_ids), lane, now, deadline, rows)
         future: asyncio.Future[Answer | Refused] = self._loop.create_future()
-        self._callers[query.id] = _Caller(query, inputs, outputs, future)
+        self._callers[query.id] = Caller(query, inputs, outputs, future)
         self._carry_out(self.device.arrived(query, now))
         return query.id, future
 
@@ -138,7 +127,7 @@ class Station:
                 return
             self._timer.cancel()
             self._timer = None
-        if wake != float("inf"):
+        if wake != math.inf:
             self._timer = self._loop.call_at(wake, self._ring)
 
     def _ring(self) -> None:
@@ -149,13 +138,13 @@ class Station:
     def _start(self, batch: Batch) -> None:
         callers = [self._callers[part.query.id] for part in batch.parts]
         for caller in callers:
-            caller.started = batch.started if caller.started is None else caller.started
+            caller.start(batch.started, self._free)
         outputs = callers[0].outputs
         if any(caller.outputs != outputs for caller in callers):
             outputs = list(dict.fromkeys(name for caller in callers for name in caller.outputs))
         work = Work(
             session=self.sessions.loaded[batch.servable.model],
-            inputs=[_rows_of(caller.inputs, part) for caller, part in zip(callers, batch.parts, strict=True)],
+            inputs=[caller.rows_of(part) for caller, part in zip(callers, batch.parts, strict=True)],
             rows=[part.rows for part in batch.parts],
             size=batch.size,
             outputs=outputs,
@@ -173,30 +162,16 @@ class Station:
             elif caller is not None:
                 caller.pieces.append(piece)
                 caller.computed += done.seconds
-        self._carry_out(self.device.batch_done(self._loop.time(), failures))
+        self._free = self._loop.time()
+        self._carry_out(self.device.batch_done(self._free, failures))
 
     def _answer(self, query: Query, batch: Batch) -> None:
         caller = self._callers.pop(query.id)
         if caller.future.done():
             return
-        joined = caller.pieces[0] if len(caller.pieces) == 1 else assemble(caller.pieces)
-        answer = Answer(
-            outputs={name: joined[name] for name in caller.outputs},
-            variant=batch.servable.model.variant,
-            version=batch.servable.version,
-            plan_version=batch.plan_version,
-            queued=(batch.started if caller.started is None else caller.started) - query.arrived,
-            computed=caller.computed,
-            batch=batch.rows,
-        )
-        caller.future.set_result(answer)
+        caller.future.set_result(caller.answer(batch))
 
     def _end(self, query: Query, reason: Reason, text: str) -> None:
         caller = self._callers.pop(query.id)
         if not caller.future.done():
             caller.future.set_result(Refused(reason, text or ended_text(self.device, query, reason, self._loop.time())))
-
-
-def _rows_of(inputs: Tensors, part: Part) -> Tensors:
-    whole = part.rows == part.query.rows
-    return inputs if whole else select(inputs, slice(part.start, part.start + part.rows))

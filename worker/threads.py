@@ -15,13 +15,17 @@ V1_CONTROLLERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
 
 
 def allotted_cores(root: Path = ROOT, affinity: int | None = None) -> int:
-    """Whole cores, at least 1: the least of the affinity mask, the cgroup's cpuset and the cgroup's quota.
+    """Whole cores, at least 1. A quota of 1.5 cores gives 1: the half would only be throttled."""
+    return max(1, int(allotted_share(root, affinity)))
+
+
+def allotted_share(root: Path = ROOT, affinity: int | None = None) -> float:
+    """Cores, in parts where a quota says so: the least of the affinity mask, the cgroup's cpuset and its quota.
 
     ``root`` is the folder under which proc/self/cgroup and sys/fs/cgroup lie; ``affinity`` the number of processors
-    in the affinity mask, asked of the kernel if None. A quota of 1.5 cores gives 1: the half would only be throttled.
+    in the affinity mask, asked of the kernel if None.
     """
-    limits = [float(_affinity() if affinity is None else affinity), *_quotas(root), *_cpusets(root)]
-    return max(1, int(min(limits)))
+    return min(float(_affinity() if affinity is None else affinity), *_quotas(root), *_cpusets(root), float("inf"))
 
 
 def granted_threads(wanted: int, cores: int, sharing: int = 1) -> int:

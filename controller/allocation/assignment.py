@@ -25,16 +25,17 @@ class Assignment:
     objective: float
     phi: float
     total: float
+    missing: int  # replicas
 
     def better_than(self, other: Assignment | None) -> bool:
-        """Lexicographic: phi, then queries served, then the objective."""
+        """Lexicographic: phi, then queries served, then replicas, then the objective."""
         if other is None:
             return True
         if abs(self.phi - other.phi) > LEVEL:
             return self.phi > other.phi
         if abs(self.total - other.total) > LEVEL * max(1.0, self.total):
             return self.total > other.total
-        return self.objective > other.objective
+        return (-self.missing, self.objective) > (-other.missing, other.objective)
 
 
 def assign(problem: Problem, counts: Ints) -> Assignment:
@@ -60,6 +61,7 @@ def measure(problem: Problem, counts: Ints, rate: Floats) -> Assignment:
         objective=accuracy - problem.swap_cost * problem.loads(counts),
         phi=float(fractions.min(initial=1.0)),
         total=float(served.sum()),
+        missing=problem.missing_replicas(counts),
     )
 
 

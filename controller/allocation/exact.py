@@ -14,9 +14,11 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import assign
 from tidewise.controller.allocation.kernel import Kernel
-from tidewise.controller.allocation.lexicographic import Candidate, fits, rank
+from tidewise.controller.allocation.lexicographic import Candidate, fits, rank, score
 from tidewise.controller.allocation.prices import best_prices
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
+
+FEW_TYPES = 4  # with more device types columns are too many to list
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Work:
     price_nodes: int = 20_000
     rounds: int = 12
     most_columns: int = 3_000
-    most_nodes: int = 400_000
+    most_nodes: int = 200_000
     beams: tuple[int, ...] = (1_000, 30_000)
     states: int = 3_000_000  # joined in all
 
@@ -48,8 +50,8 @@ class _Proof:
 
 
 def suits(problem: Problem, kernel: Kernel) -> bool:
-    """Whether the decomposition can prove this problem: no replicas, floors only with weight, few enough types."""
-    weightless = (problem.floor > 0) & (problem.weight <= 0)
+    """Whether the decomposition can prove this problem: no replicas, floors only with weight and no overload."""
+    weightless = (problem.floor > 0) & ((problem.weight <= 0) | (problem.least < 1.0))
     return kernel.joinable and not problem.replicas.any() and not weightless.any()
 
 
@@ -58,8 +60,8 @@ def decompose(
 ) -> Candidate:
     """Improve and prove a candidate, starting from the relaxation's prices (T), until its relative gap is ``gap``."""
     work = work or Work()
-    known = first.assignment.phi >= 1.0
-    objective = first.assignment.objective if known else -np.inf
+    known = first.assignment.phi >= problem.least
+    objective = score(problem, first.assignment) if known else -np.inf
     priced = best_prices(
         kernel,
         problem.devices,
@@ -82,8 +84,10 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
     """Let the excess grow until the gap is closed or the work is spent."""
     scale = abs(proof.ceiling)
     excess, columns, nodes = 3e-5 * scale, 400, 10_000
+    reached, stuck = 0.0, 0
     for _ in range(work.rounds):
         complete = kernel.enumerate(excess, columns, nodes)
+        reached, stuck = (complete, 0) if complete > reached else (reached, stuck + 1)
         for beam in work.beams:
             limit = min(excess, proof.ceiling - proof.objective)
             joint = kernel.join(limit, beam)
@@ -94,7 +98,7 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
             proof.bound = min(proof.bound, max(proof.objective, proof.ceiling - searched))
             if proof.closed(gap) or joint.dropped >= min(limit, max(complete, 0.0)):
                 break
-        if proof.closed(gap) or proof.states > work.states or excess > 0.5 * scale:
+        if proof.closed(gap) or proof.states > work.states or excess > 0.5 * scale or stuck > 1:
             break
         grown = excess * 2.5
         excess = min(grown, proof.ceiling - proof.objective + 1e-9) if proof.counts is not None else grown
@@ -104,5 +108,5 @@ def _prove(problem: Problem, kernel: Kernel, proof: _Proof, gap: float, work: Wo
 def _adopt(problem: Problem, proof: _Proof, counts: Ints) -> None:
     """Keep joined counts if they are better; the assignment decides, not the join's own sum."""
     ranked = rank(problem, counts)
-    if fits(problem, counts) and ranked.phi >= 1.0 and ranked.objective > proof.objective:
-        proof.counts, proof.objective = counts, ranked.objective
+    if fits(problem, counts) and ranked.phi >= problem.least and score(problem, ranked) > proof.objective:
+        proof.counts, proof.objective = counts, score(problem, ranked)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import LEVEL
 from tidewise.controller.allocation.goal import Aim, Goal
-from tidewise.controller.allocation.highs import relaxed
+from tidewise.controller.allocation.highs import keep_floors, relaxed
 from tidewise.controller.allocation.kernel import Kernel, improve
 from tidewise.controller.allocation.lexicographic import Candidate, rank
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
@@ -23,7 +23,9 @@ from tidewise.controller.allocation.problem import Floats, Ints, Problem
 INFLATIONS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15)
 DEFLATIONS = (0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15)  # of phi: rounding down costs a small cluster more
 SHORT = 1e4  # what a query short costs in the relaxation, in accuracy: more than whatever its devices could earn
+CLOSE = 1e-3  # a fraction promised under overload need not be met better than this
 MOST_MOVES = 400
+MOVE_WORK = 2_000_000  # arcs looked at in all: a move of many types and applications costs more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,16 +41,18 @@ class Relaxation:
 def fast_plan(problem: Problem, kernel: Kernel, relaxation: Relaxation) -> Candidate:
     """A plan that respects every device, serves all demand if it finds how, and carries the relaxation's bound."""
     best: Candidate | None = None
+    arcs = (len(problem.types) + 1) ** 2 * len(problem.applications)
+    moves = min(MOST_MOVES, MOVE_WORK // arcs + 20)
     for demand, promised, relaxed_before in _attempts(problem, relaxation):
         busy = (relaxed_before or relax(problem, demand)).busy
-        counts = improve(problem, kernel, np.floor(busy + 1e-7).tolist(), promised, MOST_MOVES)
+        counts = improve(problem, kernel, np.floor(busy + 1e-7).tolist(), promised, moves)
         ranked = rank(problem, counts)
         if best is None or ranked.better_than(best.assignment):
             best = Candidate(counts, ranked, relaxation.objective, "fast")
-        if ranked.phi >= promised - 1e-9:
+        if ranked.phi >= promised - (1e-9 if promised == 1.0 else CLOSE):
             break
     assert best is not None
-    return best if relaxation.short <= 1e-9 else replace(best, bound=_bound_of_level(problem, best))
+    return best if relaxation.short <= 1e-9 else replace(best, bound=bound_of_level(problem, best))
 
 
 def _attempts(problem: Problem, relaxation: Relaxation) -> Iterator[tuple[Floats, float, Relaxation | None]]:
@@ -62,7 +66,7 @@ def _attempts(problem: Problem, relaxation: Relaxation) -> Iterator[tuple[Floats
             yield problem.demand * fraction * (1 - deflation), fraction * (1 - deflation), None
 
 
-def _bound_of_level(problem: Problem, candidate: Candidate) -> float:
+def bound_of_level(problem: Problem, candidate: Candidate) -> float:
     """Bounds the objective of every plan with at least the candidate's phi and queries served."""
     ranked = candidate.assignment
     goal = Goal(Aim.ACCURACY, ranked.phi * (1 - LEVEL), ranked.total * (1 - LEVEL))
@@ -78,6 +82,7 @@ def relax(problem: Problem, demand: Floats) -> Relaxation:
     short = model.columns(len(demand), cost=-price * demand / problem.scale)
     _devices_and_demand(model, problem, busy, demand, low=1.0)
     model.put(model.height - len(demand) + np.arange(len(demand)), short, 1.0)
+    keep_floors(model, problem, busy)
     outcome = model.solve(relax=True)
     assert outcome.x is not None
     size = len(problem.capacity)
@@ -95,6 +100,7 @@ def common_fraction(problem: Problem) -> float:
     _devices_and_demand(model, problem, busy, problem.demand * problem.servable, low=0.0, high=INFINITY)
     rows = model.height - len(problem.demand) + np.nonzero(problem.servable)[0]
     model.put(rows, phi, -1.0)
+    keep_floors(model, problem, busy)
     return model.solve(relax=True).objective
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidewise.controller.allocation.exact import Work, decompose
+from tidewise.controller.allocation.exact import FEW_TYPES, Work, decompose, suits
 from tidewise.controller.allocation.fast import fast_plan, relax
 from tidewise.controller.allocation.kernel import kernel_of
 from tidewise.controller.allocation.lexicographic import rank
@@ -23,7 +23,7 @@ def lift_fraction(problem: Problem, known: Ints, most: float) -> Ints:
     best, low, high = known, rank(problem, known).phi, most
     while high - low > CLOSE:
         middle = (low + high) / 2
-        counts = _serve(problem.with_demand(problem.demand * middle))
+        counts = find_plan(problem.with_demand(problem.demand * middle))
         reached = -1.0 if counts is None else rank(problem, counts).phi
         if counts is not None and reached > low:
             best, low = counts, reached
@@ -32,13 +32,13 @@ def lift_fraction(problem: Problem, known: Ints, most: float) -> Ints:
     return best
 
 
-def _serve(problem: Problem) -> Ints | None:
-    """Counts that serve all demand of the problem, if some are found."""
+def find_plan(problem: Problem) -> Ints | None:
+    """Counts that serve all demand of the problem, if some are found quickly."""
     relaxation = relax(problem, problem.demand)
     if relaxation.short > 1e-9:
         return None
     kernel = kernel_of(problem)
     first = fast_plan(problem, kernel, relaxation)
-    if first.assignment.phi < 1.0:
+    if first.assignment.phi < 1.0 and suits(problem, kernel) and len(problem.types) <= FEW_TYPES:
         first = decompose(problem, kernel, first, relaxation.prices, np.inf, ENOUGH)
     return first.counts if first.assignment.phi >= 1.0 else None

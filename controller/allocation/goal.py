@@ -14,6 +14,7 @@ class Aim(StrEnum):
     ACCURACY = "accuracy"  # the objective: weighted accuracy over demand, less the swap cost
     FRACTION = "fraction"  # phi: the fraction of its demand every application is served at least
     SERVED = "served"  # queries per second served
+    WORST = "worst"  # the lowest mean accuracy of an application, relative to its best variant
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,11 @@ def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearMo
     devices = model.rows(len(problem.types), -INFINITY, problem.devices)
     model.put(devices[problem.pair_type], counts, 1.0)
     _serve(model, problem, goal, busy)
-    _keep_floors(model, problem, busy)
-    _keep_replicas(model, problem, counts)
+    keep_floors(model, problem, busy)
+    if goal.fraction == 1.0 and goal.aim is not Aim.FRACTION:
+        _keep_replicas(model, problem, counts)  # under overload every device is needed for demand
+    if goal.aim is Aim.WORST:
+        _lift_worst_accuracy(model, problem, busy)
     if problem.swap_cost > 0 and goal.aim is Aim.ACCURACY:
         _charge_swaps(model, problem, counts)
     return model
@@ -95,7 +98,20 @@ def _lift_common_fraction(model: LinearModel, fraction: Ints) -> None:
     model.put(rows, phi, -1.0)
 
 
-def _keep_floors(model: LinearModel, problem: Problem, busy: Ints) -> None:
+def _lift_worst_accuracy(model: LinearModel, problem: Problem, busy: Ints) -> None:
+    """z <= mean accuracy of a / accuracy of its best variant, for all a; maximise z."""
+    worst = model.columns(1, cost=1.0, high=1.0)
+    applications = np.nonzero(problem.servable)[0]
+    row_of = np.full(len(problem.applications), -1)
+    row_of[applications] = rows = model.rows(len(applications), 0.0, INFINITY)
+    mine = row_of[problem.pair_application] >= 0
+    relative = problem.accuracy * _shares(problem) / problem.best[problem.pair_application]
+    model.put(row_of[problem.pair_application[mine]], busy[mine], relative[mine])
+    model.put(rows, worst, -1.0)
+
+
+def keep_floors(model: LinearModel, problem: Problem, busy: Ints) -> None:
+    """Rows that hold the mean accuracy of every application's served queries at its floor."""
     floored = np.nonzero(problem.servable & (problem.floor > 0))[0]
     row_of = np.full(len(problem.applications), -1)
     row_of[floored] = model.rows(len(floored), 0.0, INFINITY)

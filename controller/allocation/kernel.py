@@ -74,12 +74,13 @@ def kernel_of(problem: Problem, *, pure: bool = False) -> Kernel:
     kernel: Kernel = maker(  # type: ignore[assignment]
         devices=problem.devices.tolist(),
         demand=problem.demand.tolist(),
+        least=(problem.demand * problem.least).tolist(),
         floor=(problem.floor * weight).tolist(),
         replicas=problem.replicas.tolist(),
         start=problem.start.tolist(),
         pair_type=problem.pair_type.tolist(),
         capacity=problem.capacity.tolist(),
-        worth=(weight[problem.pair_application] * problem.accuracy).tolist(),
+        worth=problem.worth.tolist(),
         current=problem.current.tolist(),
         swap_cost=problem.swap_cost,
     )

@@ -68,6 +68,18 @@ def rank(problem: Problem, counts: Ints) -> Assignment:
     return replace(assignment, phi=float(fractions.min(initial=1.0)))
 
 
+def score(problem: Problem, assignment: Assignment) -> float:
+    """The objective with the bonus for queries served; what the decomposition maximises."""
+    return assignment.objective + problem.bonus * assignment.total
+
+
+def worst_accuracy(problem: Problem, assignment: Assignment) -> float:
+    """The lowest mean accuracy of a servable application over its demand, relative to its best variant."""
+    earned = np.bincount(problem.pair_application, problem.accuracy * assignment.rate, minlength=len(problem.best))
+    relative = earned[problem.servable] / (problem.demand * problem.best)[problem.servable]
+    return float(relative.min(initial=1.0))
+
+
 def fits(problem: Problem, counts: Ints) -> bool:
     """Whether the counts are whole, not negative and within the devices there are."""
     used = np.bincount(problem.pair_type, counts, minlength=len(problem.types))

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from tidewise.controller.allocation.problem import Floats, Ints
 
 INFINITY = highspy.kHighsInf
+# No model here is unbounded, so the second means the first.
+NO_POINT = (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _run(program: highspy.HighsLp, effort: Effort) -> Outcome:
         x=np.array(solution.col_value) if found else None,
         objective=info.objective_function_value if found else -np.inf,
         bound=info.mip_dual_bound if whole else info.objective_function_value,
-        infeasible=status == highspy.HighsModelStatus.kInfeasible,
+        infeasible=status in NO_POINT,
         duals=np.array(solution.row_dual),
         reduced=np.abs(np.array(solution.col_dual)),
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from tidewise.controller.allocation import highs
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
-from tidewise.controller.allocation.lexicographic import better, rank
+from tidewise.controller.allocation.lexicographic import better, rank, worst_accuracy
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
@@ -22,7 +22,7 @@ from tidewise.controller.allocation.problem import Ints, Problem
 Widths = tuple[tuple[float, int], ...]
 WIDTHS: Widths = ((1e-9, 60), (1e-5, 100), (3e-5, 100), (1e-4, 200))
 # Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
-SHEDDING: Widths = ((1e-9, 20), (1e-5, 30))
+SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
 Polish = Callable[[Ints], Ints]
 
 
@@ -51,7 +51,8 @@ def maximise(
         if answer.counts is not None:
             counts = np.zeros(size, np.int64)
             counts[kept] = answer.counts
-            best = better(problem, best, Answer(counts if polish is None else polish(counts), bound))
+            found = Answer(counts if polish is None else polish(counts), bound)
+            best = better(problem, best, found) if goal.aim is not Aim.WORST else counts
     return Answer(best, bound)
 
 
@@ -60,6 +61,8 @@ def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     ranked = rank(problem, counts)
     if goal.aim is Aim.FRACTION:
         return ranked.phi
+    if goal.aim is Aim.WORST:
+        return worst_accuracy(problem, ranked)
     if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
         return -np.inf
     return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()

@@ -20,10 +20,12 @@ Ints = NDArray[np.int64]
 class Terms:
     """Policy terms of the objective beyond accuracy.
 
-    ``swap_cost`` is the objective given up per load.
+    ``swap_cost`` is the objective given up per load. ``max_min`` first lifts the application whose mean accuracy,
+    relative to its best variant, is worst, and only then the weighted mean.
     """
 
     swap_cost: float = 0.0
+    max_min: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,7 @@ class Problem:
     weight: Floats  # (A)
     floor: Floats  # (A) least mean accuracy of served queries
     replicas: Ints  # (A) least number of hosting devices
+    best: Floats  # (A) accuracy of the best variant, wherever it may run
     pair_type: Ints  # (K)
     pair_variant: Ints  # (K)
     pair_application: Ints  # (K)
@@ -52,11 +55,18 @@ class Problem:
     start: Ints  # (A + 1)
     scale: float
     swap_cost: float
+    least: float = 1.0  # the fraction of every demand that has to be served
+    bonus: float = 0.0  # added to the objective for every query per second served
 
     @property
     def value(self) -> Floats:
-        """(K) Objective gained by one busy device of each pair: w_a A_v P_tv / scale."""
-        return self.weight[self.pair_application] * self.accuracy * self.capacity / self.scale
+        """(K) Objective gained by one busy device of each pair: (w_a A_v / scale + bonus) P_tv."""
+        return self.worth * self.capacity
+
+    @property
+    def worth(self) -> Floats:
+        """(K) Objective gained by one query per second: w_a A_v / scale + bonus."""
+        return self.weight[self.pair_application] * self.accuracy / self.scale + self.bonus
 
     @property
     def servable(self) -> NDArray[np.bool_]:
@@ -69,6 +79,11 @@ class Problem:
         needed = np.ceil(self.demand[self.pair_application] / self.capacity - 1e-9)
         needed = np.maximum(needed, self.replicas[self.pair_application])
         return np.minimum(self.devices[self.pair_type], needed).astype(np.int64)
+
+    def missing_replicas(self, counts: Ints) -> int:
+        """How many hosting devices the applications lack."""
+        hosts = np.bincount(self.pair_application, counts, minlength=len(self.applications))
+        return int(np.maximum(self.replicas - hosts, 0).sum())
 
     def with_demand(self, demand: Floats) -> Problem:
         """The same pairs under another demand; only where the same applications have some."""
@@ -85,15 +100,15 @@ class Problem:
         return int(np.maximum(counts - self.current, 0).sum())
 
 
-def build(case: Case, terms: Terms | None = None) -> Problem:
-    """The arrays of a case."""
+def build(case: Case, terms: Terms | None = None, *, residents: bool = False) -> Problem:
+    """The arrays of a case. Pairs that others beat are left out; ``residents`` keeps those hosted now."""
     terms = terms or Terms()
     types, applications, variants = tuple(case.device_types), tuple(case.applications), tuple(case.variants)
     asked = [case.applications[name] for name in applications]
     demand = np.array([one.demand for one in asked], float)
     replicas = np.array([one.min_replicas for one in asked], np.int64)
     weight = np.array([one.weight for one in asked], float)
-    pairs = _pairs(case, _wanted(case), terms.swap_cost > 0)
+    pairs = _pairs(case, _wanted(case), residents or terms.swap_cost > 0)
     return Problem(
         case=case,
         types=types,
@@ -104,10 +119,18 @@ def build(case: Case, terms: Terms | None = None) -> Problem:
         weight=weight,
         floor=np.array([one.min_accuracy for one in asked], float),
         replicas=replicas,
+        best=_best(case),
         scale=float(weight @ demand) or 1.0,
         swap_cost=terms.swap_cost,
         **pairs,
     )
+
+
+def _best(case: Case) -> Floats:
+    best = dict.fromkeys(case.applications, 0.0)
+    for variant in case.variants.values():
+        best[variant.application] = max(best[variant.application], variant.accuracy)
+    return np.array(list(best.values()), float)
 
 
 def _wanted(case: Case) -> NDArray[np.bool_]:
@@ -123,7 +146,7 @@ def _wanted(case: Case) -> NDArray[np.bool_]:
     return np.array(wanted, bool)
 
 
-def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]:
+def _pairs(case: Case, wanted: NDArray[np.bool_], residents: bool) -> dict[str, Any]:
     application_of = {name: i for i, name in enumerate(case.applications)}
     rows = []
     for v, (variant, entry) in enumerate(case.variants.items()):
@@ -134,7 +157,7 @@ def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]
                 now = case.current.get(device_type, {}).get(variant, 0)
                 rows.append((a, -entry.accuracy, t, -rate, v, now))
     rows.sort()
-    rows = rows if swaps else list(_undominated(rows))
+    rows = list(_undominated(rows, residents))
     table = np.array(rows, float).reshape(-1, 6)
     application = table[:, 0].astype(np.int64)
     return {
@@ -149,18 +172,19 @@ def _pairs(case: Case, wanted: NDArray[np.bool_], swaps: bool) -> dict[str, Any]
 
 
 def _undominated(
-    rows: list[tuple[int, float, int, float, int, int]],
+    rows: list[tuple[int, float, int, float, int, int]], residents: bool
 ) -> list[tuple[int, float, int, float, int, int]]:
     """Drop pairs that another of the same application and type beats or equals in accuracy and capacity.
 
-    Without a swap cost no best plan needs them. Rows come sorted by accuracy, then capacity, both descending.
+    No best plan needs them; under a swap cost only those that no device hosts now, for they would all have to load
+    (``residents`` keeps the others). Rows come sorted by accuracy, then capacity, both descending.
     """
     fastest: dict[tuple[int, int], float] = {}
     kept = []
     for row in rows:
         key, rate = (row[0], row[2]), -row[3]
-        if rate > fastest.get(key, 0.0):
-            fastest[key] = rate
+        if rate > fastest.get(key, 0.0) or (residents and row[5] > 0):
+            fastest[key] = max(rate, fastest.get(key, 0.0))
             kept.append(row)
     return kept
 

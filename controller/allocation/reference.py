@@ -12,7 +12,8 @@ from tidewise.controller.allocation.problem import Ints, Problem
 
 def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
     """Solve the count model for one goal with CBC."""
-    return maximise_with(problem, goal, cbc(effort or Effort()))
+    effort = effort or Effort()
+    return maximise_with(problem, goal, cbc(effort), effort.gap)
 
 
 def cbc(effort: Effort) -> pulp.LpSolver:
@@ -20,8 +21,8 @@ def cbc(effort: Effort) -> pulp.LpSolver:
     return pulp.PULP_CBC_CMD(msg=False, threads=1, gapRel=effort.gap, timeLimit=effort.seconds)
 
 
-def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver) -> Answer:
-    """Solve the count model for one goal with this solver."""
+def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver, gap: float = 0.0) -> Answer:
+    """Solve the count model for one goal with this solver, which stops at this relative gap."""
     model, counts = count_model(problem, goal)
     if not counts:
         return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
@@ -32,7 +33,8 @@ def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver) -> Answer
         return Answer(None, np.inf)
     found = np.array([round(variable.value()) for variable in counts], np.int64)
     proven = model.sol_status == pulp.LpSolutionOptimal
-    return Answer(found, pulp.value(model.objective) if proven else np.inf)
+    bound = pulp.value(model.objective) / (1 - gap) if proven else np.inf  # "optimal" means within the gap asked for
+    return Answer(found, bound)
 
 
 def count_model(problem: Problem, goal: Goal) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
@@ -62,6 +64,11 @@ def _gain(
         for a in np.nonzero(problem.servable)[0].tolist():
             model += phi * float(problem.demand[a]) <= _served(problem, u, a)
         return pulp.lpSum([phi])
+    if goal.aim is Aim.WORST:
+        worst = pulp.LpVariable("worst", 0, 1)
+        for a in np.nonzero(problem.servable)[0].tolist():
+            model += worst * float(problem.demand[a] * problem.best[a]) <= _served(problem, u, a, problem.accuracy)
+        return pulp.lpSum([worst])
     accuracy = pulp.lpSum(problem.value[k] * u[k] for k in pairs)
     if problem.swap_cost == 0:
         return accuracy
@@ -83,7 +90,8 @@ def _serve(
         model += served >= least * demand
         if problem.floor[a] > 0:
             model += _served(problem, u, a, problem.accuracy) >= float(problem.floor[a]) * served
-    for a in np.nonzero(problem.replicas > 0)[0].tolist():
+    held = goal.fraction == 1.0 and goal.aim is not Aim.FRACTION
+    for a in np.nonzero((problem.replicas > 0) & held)[0].tolist():
         mine = range(problem.start[a], problem.start[a + 1])
         if mine:
             model += pulp.lpSum(n[k] for k in mine) >= int(problem.replicas[a])

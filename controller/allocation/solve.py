@@ -11,6 +11,7 @@ from tidewise.controller.allocation.lexicographic import Candidate
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem, Terms, build, counts_by_name
 from tidewise.controller.allocation.strategy import METHODS, best_plan
+from tidewise.controller.allocation.terms import afford_headroom, lift_worst
 from tidewise.core.case import Case
 from tidewise.core.errors import InputError, PlanError
 from tidewise.core.solution import Solution, Status, faults, loads
@@ -41,17 +42,24 @@ def solve(case: Case, *, method: str = "auto", limits: Limits | None = None, ter
     """
     if method not in METHODS:
         raise InputError(f"solver {method!r} is unknown; choose one of {', '.join(METHODS)}")
-    cpu, wall = _cpu(), time.perf_counter()
-    problem = build(case, terms)
-    candidate = best_plan(problem, method, (limits or Limits()).effort(problem))
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    terms = terms or Terms()
+    planned = afford_headroom(case, terms)
+    problem = build(planned, terms)
+    effort = (limits or Limits()).effort(problem)
+    if terms.max_min and method != "fast":
+        problem = lift_worst(problem, effort)
+    candidate = best_plan(problem, method, effort)
     solution = solution_of(problem, candidate)
+    if planned is not case:
+        solution = replace(solution, planned={name: one.demand for name, one in planned.applications.items()})
     fault = next(faults(case, solution), None)
     if fault is not None:
         raise PlanError(f"solver {candidate.method!r} broke a promise: {fault}")
-    return replace(solution, cpu=_cpu() - cpu, wall=time.perf_counter() - wall)
+    return replace(solution, cpu=cpu_seconds() - cpu, wall=time.perf_counter() - wall)
 
 
-def _cpu() -> float:
+def cpu_seconds() -> float:
     """CPU seconds of this process and of the solvers it started and awaited."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime

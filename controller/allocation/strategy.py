@@ -15,17 +15,17 @@ import numpy as np
 
 from tidewise.controller.allocation import exact, highs, narrow, reference
 from tidewise.controller.allocation.assignment import assign
-from tidewise.controller.allocation.fast import Relaxation, common_fraction, fast_plan, relax
-from tidewise.controller.allocation.fraction import lift_fraction
+from tidewise.controller.allocation.fast import Relaxation, fast_plan, relax
 from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.kernel import Kernel, improve, kernel_of, native
 from tidewise.controller.allocation.lexicographic import Candidate, Maximise, better, rank, shed
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
+from tidewise.controller.allocation.shedding import shed_exactly
 
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
-FEW_TYPES = 4  # with more device types columns are too many to list
+MANY_DEVICES = 20_000  # beyond, rounding loses so little that an overloaded cluster keeps the fast plan
 POLISH = 100  # local moves after an integer program
 FEW_PAIRS = 300  # a whole count model of this many pairs is worth trying
 QUICK_PRICING = 1_500  # search nodes per application where one pricing has to do
@@ -77,7 +77,7 @@ def _auto(start: _Start, effort: Effort, method: str) -> Candidate:
 def _decomposes(start: _Start, method: str) -> bool:
     """Whether to list columns: few device types, and the native kernel unless asked for by name."""
     able = exact.suits(start.problem, start.kernel)
-    return able and (method == "exact" or (len(start.problem.types) <= FEW_TYPES and native() is not None))
+    return able and (method == "exact" or (len(start.problem.types) <= exact.FEW_TYPES and native() is not None))
 
 
 def _narrow(start: _Start, candidate: Candidate, effort: Effort) -> Candidate:
@@ -106,8 +106,10 @@ def _whole(start: _Start, maximise: Maximise, effort: Effort, method: str) -> Ca
 
 def _shed(start: _Start, effort: Effort, small: bool) -> Candidate:
     problem, known = start.problem, start.fast.counts
-    if not small and exact.suits(problem, start.kernel) and len(problem.types) <= FEW_TYPES and native() is not None:
-        known = lift_fraction(problem, known, common_fraction(problem))
+    if problem.devices.sum() > MANY_DEVICES:
+        return start.fast
+    if not small and _decomposes(start, "auto") and not problem.floor.any():
+        return shed_exactly(problem, known, effort)
     return shed(problem, highs.maximise if small else narrow.maximise, effort, known)
 
 
@@ -118,4 +120,6 @@ def _serves(candidate: Candidate) -> bool:
 def _closed(candidate: Candidate, effort: Effort) -> bool:
     """Whether all demand is served and the gap is small enough."""
     missing = candidate.bound - candidate.assignment.objective
-    return _serves(candidate) and missing <= effort.gap * abs(candidate.bound) + 1e-12
+    return (
+        _serves(candidate) and not candidate.assignment.missing and missing <= effort.gap * abs(candidate.bound) + 1e-12
+    )

@@ -33,9 +33,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """Demand in queries per second, least mean worth, replicas, and pairs from most to least worth."""
+    """Demand and the part that must be served (queries per second), least mean worth, replicas, pairs by worth."""
 
     demand: float
+    least: float
     floor: float
     replicas: int
     pairs: tuple[Pair, ...]
@@ -85,6 +86,8 @@ class Pricing:
 
     def __post_init__(self) -> None:
         self.lam = max(k.worth - self.prices[k.type] / k.capacity for k in self.application.pairs)
+        if self.application.least < self.application.demand:
+            self.lam = max(self.lam, 0.0)
 
     def full(self, k: Pair) -> float:
         """Loss of a fully busy device."""
@@ -97,6 +100,9 @@ class Pricing:
     def columns(self, i: int = 0, rest: float | None = None, loss: float = 0.0) -> Iterator[Column]:
         """Every column within the limit whose pairs come from i on and serve ``rest``, all fully busy but the last."""
         rest = self.application.demand if rest is None else rest
+        left_out = loss + self.lam * rest
+        if rest <= self.application.demand - self.application.least and left_out <= self.limit:
+            yield Column(left_out, (0,) * len(self.devices), ())
         for j in range(i, len(self.application.pairs)):
             k = self.application.pairs[j]
             count = max(1, math.ceil(rest / k.capacity - WHOLE))
@@ -134,7 +140,7 @@ class Pricing:
         for index, count in column.counts:
             rate = min(rest, count * by_index[index].capacity)
             rest, worth = rest - rate, worth + rate * by_index[index].worth
-        return worth >= self.application.floor * self.application.demand * (1 - 1e-9)
+        return worth >= self.application.floor * (self.application.demand - rest) * (1 - 1e-9)
 
 
 class PythonKernel:
@@ -145,6 +151,7 @@ class PythonKernel:
         *,
         devices: Sequence[int],
         demand: Sequence[float],
+        least: Sequence[float],
         floor: Sequence[float],
         replicas: Sequence[int],
         start: Sequence[int],
@@ -156,7 +163,7 @@ class PythonKernel:
     ) -> None:
         pairs = [Pair(*row) for row in zip(range(len(worth)), pair_type, capacity, worth, current, strict=True)]
         self.applications = [
-            Application(demand[a], floor[a], replicas[a], tuple(pairs[start[a] : start[a + 1]]))
+            Application(demand[a], least[a], floor[a], replicas[a], tuple(pairs[start[a] : start[a + 1]]))
             for a in range(len(demand))
         ]
         self.devices, self.pair_count, self.swap_cost = devices, len(pairs), swap_cost

@@ -33,7 +33,6 @@ def recipe(epochs: int) -> Recipe:
 
 MEMBERS = {
     "deep": Member(Shape((16, 48, 80), blocks=2, enlarge=4), recipe(50), moved, seed=21),
-    "small": Member(Shape((8, 16), blocks=1), recipe(60), moved, seed=22),
     "dense": Member(Dense(64, (128,)), recipe(100), turned_only, seed=23),
     "linear": Member(Dense(64), recipe(60), still, seed=24),
 }

@@ -29,22 +29,16 @@ student = partial(Recipe, teacher_share=0.8, weight_decay=0.01)
 MEMBERS = {
     "wide": Member(Shape((24, 48, 96, 128), blocks=1), Recipe(24), strong, seed=1),
     "slim": Member(Shape((16, 32, 64, 96), blocks=1), Recipe(24), strong, seed=2),
-<<<<<<< HEAD
-    "tall": Member(Shape((32, 64, 128), blocks=1), Recipe(14), strong, seed=6),
-    "middle": Member(Shape((16, 32, 64, 96), blocks=1), student(16), strong, seed=10, teachers=("slim",)),
-    "small": Member(Shape((8, 16, 32, 64), blocks=1), student(24), mild, seed=7, teachers=("slim",)),
-    "tiny": Member(Shape((8, 16, 32), blocks=1, stem_stride=2), student(24), mild, seed=8, teachers=("slim",)),
-=======
     "small": Member(Shape((8, 16, 32, 64), blocks=1), student(8), mild, seed=7, teachers=("slim",)),
     "tiny": Member(Shape((8, 16, 32), blocks=1, stem_stride=2), student(8), mild, seed=8, teachers=("slim",)),
->>>>>>> models
     "nano": Member(Shape((4, 8, 16), blocks=0, stem_stride=2), student(24), mild, seed=9, teachers=("slim",)),
 }
 VARIANTS = {
-    "xl": Variant(("slim",), mirror=True, sway=True),
-    "xl-int8": Variant(("slim",), mirror=True, sway=True, int8=True),
-    "l": Variant(("slim",)),
-    "l-int8": Variant(("slim",), int8=True),
+    "xl": Variant(("wide", "slim"), mirror=True, sway=True),
+    "xl-int8": Variant(("wide", "slim"), mirror=True, sway=True, int8=True),
+    "l": Variant(("wide",), mirror=True),
+    "ml-int8": Variant(("wide",), int8=True),
+    "m-int8": Variant(("slim",), int8=True),
     "s": Variant(("small",)),
     "xs": Variant(("tiny",)),
     "nano": Variant(("nano",)),

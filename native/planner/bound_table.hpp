@@ -1,8 +1,8 @@
 // A lower bound on the loss of serving what is left with the pairs that are left.
 //
 // The demand is cut into buckets; at(i, R) bounds the loss of serving R queries per second with pairs i, i+1, ... of a
-// list, device numbers unlimited. An unbounded knapsack over buckets, each standing for its whole interval, so that
-// the bound holds for every R within.
+// list, device numbers unlimited. A knapsack over buckets, each standing for its whole interval, so that the bound
+// holds for every R within. Under a swap cost the devices that host a pair already are cheaper, but only so many.
 #pragma once
 
 #include <cmath>
@@ -24,6 +24,9 @@ class BoundTable {
 
  private:
   void fill_row(const Pricing& pricing, int k, size_t row);
+  void use_any_number(const Pricing& pricing, int k, double loss, double* here) const;
+  void use_at_most_once(const Pricing& pricing, int k, int devices, double* here) const;
+  double last(const Pricing& pricing, int k, int devices, double loss, int bucket) const;
 
   int buckets_;
   double width_;

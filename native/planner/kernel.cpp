@@ -9,12 +9,12 @@
 
 namespace tidewise::planner {
 
-Kernel::Kernel(std::vector<int> devices, std::vector<double> demand, std::vector<double> floor,
-               std::vector<int> replicas, std::vector<int> start, std::vector<int> pair_type,
+Kernel::Kernel(std::vector<int> devices, std::vector<double> demand, std::vector<double> least,
+               std::vector<double> floor, std::vector<int> replicas, std::vector<int> start, std::vector<int> pair_type,
                std::vector<double> capacity, std::vector<double> worth, std::vector<int> current, double swap_cost)
     : problem_{std::move(devices), {}, swap_cost, static_cast<int>(pair_type.size())}, packing_(problem_.devices) {
   for (size_t a = 0; a < demand.size(); ++a) {
-    Application application{demand[a], floor[a], replicas[a], {}};
+    Application application{demand[a], least[a], floor[a], replicas[a], {}};
     for (int k = start[a]; k < start[a + 1]; ++k) {
       application.pairs.push_back({pair_type[k], k, current[k], capacity[k], worth[k]});
     }

@@ -29,8 +29,8 @@ struct Joint {
 class Kernel {
  public:
   // Pairs of application a are start[a] .. start[a + 1] - 1, most worth first.
-  Kernel(std::vector<int> devices, std::vector<double> demand, std::vector<double> floor, std::vector<int> replicas,
-         std::vector<int> start, std::vector<int> pair_type, std::vector<double> capacity, std::vector<double> worth,
+  Kernel(std::vector<int> devices, std::vector<double> demand, std::vector<double> least, std::vector<double> floor,
+         std::vector<int> replicas, std::vector<int> start, std::vector<int> pair_type, std::vector<double> capacity, std::vector<double> worth,
          std::vector<int> current, double swap_cost);
 
   bool joinable() const { return packing_.fits(); }

@@ -27,9 +27,10 @@ PYBIND11_MODULE(_planner, module) {
       .def_readonly("states", &Joint::states);
 
   py::class_<Kernel>(module, "Kernel", "One problem, priced, enumerated, joined and locally improved.")
-      .def(py::init<std::vector<int>, std::vector<double>, std::vector<double>, std::vector<int>, std::vector<int>,
-                    std::vector<int>, std::vector<double>, std::vector<double>, std::vector<int>, double>(),
-           py::arg("devices"), py::arg("demand"), py::arg("floor"), py::arg("replicas"), py::arg("start"),
+      .def(py::init<std::vector<int>, std::vector<double>, std::vector<double>, std::vector<double>, std::vector<int>,
+                    std::vector<int>, std::vector<int>, std::vector<double>, std::vector<double>, std::vector<int>,
+                    double>(),
+           py::arg("devices"), py::arg("demand"), py::arg("least"), py::arg("floor"), py::arg("replicas"), py::arg("start"),
            py::arg("pair_type"), py::arg("capacity"), py::arg("worth"), py::arg("current"), py::arg("swap_cost"))
       .def_property_readonly("joinable", &Kernel::joinable, "Whether device vectors fit the join.")
       .def("price", &Kernel::price, py::arg("prices"), py::arg("most_nodes"), py::call_guard<py::gil_scoped_release>())

@@ -9,7 +9,8 @@
 //     is left, R <= n capacity_k
 //
 // plus swap_cost for every device beyond those that host the pair now. Only the last pair is partly busy, because
-// with given devices the most accurate ones are filled first.
+// with given devices the most accurate ones are filled first. Where not all demand has to be served, a column may also
+// leave R queries per second out, with all its devices fully busy, and loses lambda R.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +37,15 @@ class Pricing {
   double ceiling() const { return lambda_ * application_->demand; }
 
   bool charges_swaps() const { return swap_cost_ > 0; }
+  double swap_cost() const { return swap_cost_; }
+
+  // Queries per second that a column may leave out.
+  double optional() const { return application_->demand - application_->least; }
 
   double full_loss(int k) const { return loss_[k]; }
   double swap_loss(int k, int count) const {
     return swap_cost_ > 0 ? swap_cost_ * std::max(0, count - pair(k).current) : 0.0;
   }
-  // Least swap cost of one more device of pair k, whatever else is hosted.
-  double least_swap(int k) const { return pair(k).current == 0 ? swap_cost_ : 0.0; }
-
   // Devices of pair k that serve `rest` as the last pair, at least one.
   int last_count(int k, double rest) const {
     return std::max(1, static_cast<int>(std::ceil(rest / pair(k).capacity - kWhole)));

@@ -17,9 +17,11 @@ struct Pair {
   double worth;
 };
 
-// Pairs are sorted from the most to the least worth. `floor` is the least mean worth of served queries.
+// Pairs are sorted from the most to the least worth. `floor` is the least mean worth of served queries. Of the demand
+// at least `least` has to be served; it is all of it unless the cluster is overloaded.
 struct Application {
   double demand;
+  double least;
   double floor;
   int replicas;
   std::vector<Pair> pairs;

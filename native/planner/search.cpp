@@ -44,13 +44,14 @@ bool Search::run(ColumnSink& sink, long most_nodes) {
 void Search::visit(size_t i, double rest, double loss) {
   if (++nodes_ > most_nodes_) spent_ = true;
   if (spent_ || (i > 0 && dominated(i, rest, loss))) return;
+  try_leaving(rest, loss);
   for (; i < pairs_.size() && loss + bounds_.at(i, rest) <= sink_->limit(); ++i) {
     try_last(i, rest, loss);
     const int k = pairs_[i];
     const Pair& pair = pricing_.pair(k);
     const int room = devices_[pair.type] - use_[pair.type];
     const int most = std::min(room, static_cast<int>(std::floor(rest / pair.capacity - kWhole)));
-    for (int count = most; count >= 1 && i + 1 < pairs_.size(); --count) {
+    for (int count = most; count >= 1; --count) {
       const double next_loss = loss + count * pricing_.full_loss(k) + pricing_.swap_loss(k, count);
       const double next_rest = rest - count * pair.capacity;
       if (next_loss + bounds_.at(i + 1, next_rest) > sink_->limit()) continue;
@@ -75,11 +76,18 @@ void Search::try_last(size_t i, double rest, double loss) {
   host(i, -count);
 }
 
+// The column that leaves out what is left.
+void Search::try_leaving(double rest, double loss) {
+  if (rest > pricing_.optional()) return;
+  const double total = loss + pricing_.lambda() * rest;
+  if (total <= sink_->limit()) sink_->take(column(total));
+}
+
 // Whether the mean worth of served queries is at its floor or above when pair i serves what is left.
-bool Search::keeps_floor(size_t i, double rest) const {
+bool Search::keeps_floor(size_t i, double last) const {
   const double floor = pricing_.application().floor;
   if (floor <= 0) return true;
-  double worth = rest * pricing_.pair(pairs_[i]).worth;
+  double worth = last * pricing_.pair(pairs_[i]).worth;
   for (size_t j = 0; j < i; ++j) {
     const Pair& pair = pricing_.pair(pairs_[j]);
     worth += counts_[j] * pair.capacity * pair.worth;

@@ -40,8 +40,9 @@ class Search {
 
   void visit(size_t i, double rest, double loss);
   void try_last(size_t i, double rest, double loss);
+  void try_leaving(double rest, double loss);
   bool dominated(size_t i, double rest, double loss);
-  bool keeps_floor(size_t i, double rest) const;
+  bool keeps_floor(size_t i, double last) const;
   void host(size_t i, int count);
   Column column(double loss) const;
 

@@ -26,9 +26,16 @@ const Lane& least(const View& view, Key key) {
   return *best;
 }
 
+/// As Python sums it in its least-backlog loop, to the last bit.
+double weighted(const Lane& lane, double now) {
+  const Backlog& backlog = *lane.backlog;
+  const double elapsed = now - backlog.since, whole = lane.cost * (backlog.outstanding + 1);
+  return backlog.outstanding > 0 && elapsed >= 0 && elapsed < lane.cost ? whole - elapsed : whole;
+}
+
 /// The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold.
 const Lane& least_backlog(const View& view, double now, uint64_t turn, Generator&) {
-  const Lane& best = least(view, [now](const Lane& lane) { return weighted_backlog(lane, now); });
+  const Lane& best = least(view, [now](const Lane& lane) { return weighted(lane, now); });
   if (best.backlog->outstanding > 0) return best;
   const auto& cycle = view.cycle();
   for (size_t step = 0; step < view.lanes().size(); ++step) {
@@ -61,7 +68,11 @@ Choose policy_named(const std::string& name) {
 }
 
 double predicted_finish(const Lane& lane, double now) {
-  return busy(*lane.backlog, lane.service, now) + lane.route->fastest;
+  const Backlog& backlog = *lane.backlog;
+  double ahead = backlog.outstanding * lane.service;
+  const double elapsed = now - (backlog.outstanding > 0 ? backlog.since : 0.0);
+  if (elapsed >= 0 && elapsed < std::max(lane.service, lane.batch)) ahead = std::max(0.0, ahead - elapsed);
+  return ahead + lane.route->fastest;
 }
 
 Decision decide(Choose choose, const View& view, double now, double budget, uint64_t turn, Generator& generator) {

@@ -3,8 +3,10 @@
 
 #include "choice.hpp"
 #include "loop.hpp"
+#include "losses.hpp"
 #include "table.hpp"
 #include "tally.hpp"
+#include "wording.hpp"
 
 namespace tidewise::router {
 
@@ -21,12 +23,20 @@ struct Desk {
   Choose choose = policy_named("least-backlog");
   Generator generator{std::random_device{}()};
   Counts unknown;           // arrivals under names that are no application
+  Losses losses;
+  std::vector<double> bounds;  // of histograms
   size_t queries = 0;       // held: admitted, and not answered yet
   size_t bytes = 0;         // of the messages of those
   size_t unread_bytes = 0;  // buffered of queries whose head has not been read yet
   size_t calls = 0;         // open calls of every kind
 
+  /// A name for a query that came without one.
+  std::string new_name() { return prefix_ + "-" + hexadecimal(++names_); }
   bool full() const { return queries >= kHeldQueries || bytes >= kHeldMessages * max_message; }
+
+ private:
+  const std::string prefix_ = hexadecimal(uint32_t(generator()));
+  uint64_t names_ = 0;
 };
 
 }  // namespace tidewise::router

@@ -23,10 +23,12 @@ Application read_application(Reader& reader) {
   Application application;
   application.name = reader.text();
   application.slo = reader.f64();
+  application.batch = reader.f64();
   for (uint32_t left = reader.u32(); left > 0 && reader.good(); --left) {
     Variant variant;
     variant.name = reader.text();
     variant.version = reader.i64();
+    variant.worth = reader.f64();
     application.variants.push_back(std::move(variant));
   }
   for (uint32_t left = reader.u32(); left > 0 && reader.good(); --left)
@@ -54,29 +56,71 @@ std::shared_ptr<const Snapshot> read_snapshot(Reader reader) {
   snapshot->revision = reader.u64();
   snapshot->max_message = reader.u64();
   snapshot->routing = reader.text();
+  for (uint32_t left = reader.u32(); left > 0 && reader.good(); --left) snapshot->bounds.push_back(reader.f64());
   for (uint32_t left = reader.u32(); left > 0 && reader.good(); --left)
     snapshot->applications.push_back(read_application(reader));
   if (!reader.good() || !usable(*snapshot)) return nullptr;
   return snapshot;
 }
 
-void write_counts(Writer& writer, const std::string& label, const Counts& counts) {
-  writer.text(label);
+namespace {
+
+void write_histogram(Writer& writer, const Histogram& histogram) {
+  writer.u32(uint32_t(histogram.counts.size()));
+  for (const uint64_t count : histogram.counts) writer.u64(count);
+  writer.f64(histogram.total);
+}
+
+void write_figures(Writer& writer, const Figures& figures) {
+  for (const Histogram* one : {&figures.total, &figures.forward, &figures.queued, &figures.computed})
+    write_histogram(writer, *one);
+  writer.f64(figures.worth);
+  writer.f64(figures.last);
+  writer.u32(uint32_t(figures.batches.size()));
+  for (const auto& [size, batch] : figures.batches) {
+    writer.u32(size);
+    writer.u64(batch.first);
+    writer.f64(batch.second);
+  }
+}
+
+}  // namespace
+
+void write_counts(Writer& writer, const Counts& counts) {
+  writer.text(counts.label);
   writer.u64(counts.arrivals);
-  for (const uint64_t count : counts.outcomes) writer.u64(count);
+  writer.u64(counts.retries);
+  writer.u64(counts.on_time);
+  writer.u64(counts.late);
+  uint32_t reasons = 0;
+  for (const uint64_t count : counts.lost) reasons += count > 0;
+  writer.u32(reasons);
+  for (int reason = 0; reason < kReasons; ++reason) {
+    if (counts.lost[reason] == 0) continue;
+    writer.text(row(Reason(reason)).name);
+    writer.u64(counts.lost[reason]);
+  }
   writer.u32(uint32_t(counts.variants.size()));
   for (const auto& [name, figures] : counts.variants) {
     writer.text(name);
-    writer.f64(figures.total);
-    writer.f64(figures.queued);
-    writer.f64(figures.computed);
-    writer.f64(figures.last);
-    writer.u32(uint32_t(figures.batches.size()));
-    for (const auto& [size, batch] : figures.batches) {
-      writer.u32(size);
-      writer.u64(batch.first);
-      writer.f64(batch.second);
-    }
+    write_figures(writer, figures);
+  }
+}
+
+void write_losses(Writer& writer, const Losses& losses) {
+  writer.u32(uint32_t(losses.told().size()));
+  for (const Loss& loss : losses.told()) {
+    writer.text(loss.label);
+    writer.text(loss.application);
+    writer.text(row(loss.reason).name);
+    for (const std::string* text : {&loss.sentence, &loss.request_id, &loss.query_id, &loss.worker, &loss.traceparent})
+      writer.text(*text);
+  }
+  writer.u32(uint32_t(losses.untold().size()));
+  for (const auto& [key, count] : losses.untold()) {
+    writer.text(key.first);
+    writer.text(row(key.second).name);
+    writer.u64(count);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "channel.hpp"
+#include "losses.hpp"
 #include "routes.hpp"
 #include "tally.hpp"
 
@@ -14,6 +15,7 @@ namespace tidewise::router {
 std::shared_ptr<const Snapshot> read_snapshot(Reader reader);
 
 /// Write one label's counts.
-void write_counts(Writer& writer, const std::string& label, const Counts& counts);
+void write_counts(Writer& writer, const Counts& counts);
+void write_losses(Writer& writer, const Losses& losses);
 
 }  // namespace tidewise::router

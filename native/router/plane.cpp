@@ -35,6 +35,7 @@ Plane::Plane(int channel, const std::vector<int>& listeners)
         }
       }),
       sweep_(loop_, [this] { sweep(); }) {
+  desk_.unknown.label = kNoApplication;
   for (const int fd : listeners)
     listeners_.push_back(std::make_unique<Listener>(loop_, fd, [this](int caller) { accept(caller); }));
   sweep_.set(now() + kSweepSeconds);
@@ -80,6 +81,7 @@ void Plane::install(std::shared_ptr<const Snapshot> snapshot) {
   snapshot_ = std::move(snapshot);
   desk_.choose = policy_named(snapshot_->routing);
   desk_.max_message = snapshot_->max_message;
+  desk_.bounds = snapshot_->bounds;
   for (const Application& application : snapshot_->applications)
     for (const Route& route : application.routes) link_to(route.address);
   installing_ = false;
@@ -105,7 +107,11 @@ void Plane::rebuild() {
     auto link = link_to(address);
     return link->health().routed() ? link : nullptr;
   };
-  surroundings.counts = [this](const std::string& application) { return &counts_[application]; };
+  surroundings.counts = [this](const std::string& application) { 
+    Counts& counts = counts_[application];
+    counts.label = application;
+    return &counts;
+  };
   desk_.table = build(snapshot_, surroundings);
 }
 
@@ -172,11 +178,13 @@ void Plane::tell_counts() {
   uint32_t labels = !desk_.unknown.empty();
   for (const auto& one : counts_) labels += !one.second.empty();
   writer.u32(labels);
-  if (!desk_.unknown.empty()) write_counts(writer, kNoApplication, desk_.unknown);
+  if (!desk_.unknown.empty()) write_counts(writer, desk_.unknown);
   for (const auto& one : counts_)
-    if (!one.second.empty()) write_counts(writer, one.first, one.second);
+    if (!one.second.empty()) write_counts(writer, one.second);
+  write_losses(writer, desk_.losses);
   channel_.send(writer.done());
   desk_.unknown.clear();
+  desk_.losses.clear();
   for (auto& one : counts_) one.second.clear();
 }
 

@@ -13,6 +13,7 @@ namespace tidewise::router {
 
 namespace {
 
+constexpr char kRequestId[] = "x-request-id", kTraceParent[] = "traceparent";
 constexpr double kHeadSeconds = 60;  // a caller without a deadline has this long to say what it wants
 
 const Headers& answer_headers() {
@@ -49,7 +50,8 @@ void Query::on_headers(Stream& stream, bool) {
   if (timer_.armed()) return;  // a caller's trailers
   const double at = now();
   for (const auto& header : stream.headers) {
-    if (header.first == "x-request-id" || header.first == "traceparent") passed_.push_back(header);
+    if (header.first == kRequestId || header.first == kTraceParent || header.first == "tracestate")
+      passed_.push_back(header);
     if (header.first != "grpc-timeout") continue;
     const double seconds = timeout_seconds(header.second);
     if (seconds >= 0) wire_deadline_ = at + seconds;
@@ -97,11 +99,16 @@ void Query::read_head() {
   std::string joined, error;
   const Reading reading = tidewise::router::read_head(message_.content(joined), size, head_, error);
   if (reading == Reading::more) return;
-  const double at = now();
-  if (reading == Reading::done) return admit(at);
-  ++desk_.unknown.arrivals;
-  desk_.unknown.ended(Outcome::failed);
-  end(failure(Reason::bad_input, error));
+  if (reading == Reading::done) return admit(now());
+  head_ = {};
+  counts_ = &desk_.unknown;
+  ++counts_->arrivals;
+  name();
+  settle(failure(Reason::bad_input, error));
+}
+
+void Query::name() {
+  if (head_.id.empty() && find(passed_, kRequestId) == nullptr) passed_.emplace_back(kRequestId, desk_.new_name());
 }
 
 void Query::admit(double at) {
@@ -110,6 +117,7 @@ void Query::admit(double at) {
   const auto found = desk_.table.find(head_.application);
   counts_ = found == desk_.table.end() ? &desk_.unknown : found->second->counts;
   ++counts_->arrivals;
+  name();
   if (found == desk_.table.end()) return settle(unknown_application(desk_.table, head_.application));
   entry_ = found->second;
   double budget = std::min(entry_->application->slo, wire_deadline_ - at);
@@ -123,10 +131,12 @@ void Query::admit(double at) {
 }
 
 void Query::pick(const std::string& avoid, std::optional<Failure> otherwise) {
-  const auto found = desk_.table.find(head_.application);
-  if (found != desk_.table.end()) entry_ = found->second;
-  const View* view = find_view(*entry_, head_.version);
-  if (view == nullptr) return settle(otherwise ? *otherwise : unknown_variant(*entry_, head_.version));
+  const auto found = desk_.table.find(head_.application);  // not the query's own: it may have been removed since
+  if (found == desk_.table.end())
+    return settle(otherwise ? std::move(*otherwise) : unknown_application(desk_.table, head_.application));
+  const std::shared_ptr<const Entry> entry = found->second;
+  const View* view = find_view(*entry, head_.version);
+  if (view == nullptr) return settle(otherwise ? std::move(*otherwise) : unknown_variant(*entry, head_.version));
   View rest;
   if (!avoid.empty()) {
     rest = view->without(avoid);
@@ -134,26 +144,29 @@ void Query::pick(const std::string& avoid, std::optional<Failure> otherwise) {
   }
   const double at = now(), left = deadline_ - at;
   const Decision decision = decide(desk_.choose, *view, at, left, ++counts_->turns, desk_.generator);
-  if (decision.lane != nullptr) return send(Lane(*decision.lane));
-  settle(otherwise ? *otherwise : explain(decision, *entry_, head_, left));
+  if (decision.lane != nullptr) {
+    counts_->retries += otherwise.has_value();
+    return send(entry, Lane(*decision.lane));
+  }
+  settle(otherwise ? std::move(*otherwise) : explain(decision, *entry, head_, left));
 }
 
-void Query::send(const Lane& lane) {
+void Query::send(const std::shared_ptr<const Entry>& entry, const Lane& lane) {
   ++attempts_;
   sent_ = 0;
-  attempt_ = std::make_unique<Attempt>(*this, entry_, lane, desk_.max_message);
+  worker_ = lane.route->worker;
+  attempt_ = std::make_unique<Attempt>(*this, entry, lane, desk_.max_message);
   if (!attempt_->begin(deadline_ - now(), passed_)) return attempt_failed(attempt_->not_begun());
   for (const Slice& slice : message_.slices()) attempt_->push(slice);
   if (message_.complete()) attempt_->finish();
 }
 
 void Query::attempt_failed(Failure found) {
-  const std::string worker = attempt_->worker();
   attempt_.reset();
   if (found.elsewhere() && !answering_ && attempts_ == 1)
-    pick(worker, std::move(found));
+    pick(worker_, std::move(found));
   else
-    settle(found);
+    settle(std::move(found));
 }
 
 void Query::attempt_speaks(const Slice& slice) {
@@ -165,11 +178,14 @@ void Query::attempt_speaks(const Slice& slice) {
 
 void Query::attempt_answered(std::optional<AnswerHead> said) {
   const double at = now();
-  counts_->ended(at <= deadline_ ? Outcome::on_time : Outcome::late);
+  const bool on_time = at <= deadline_;
+  ++(on_time ? counts_->on_time : counts_->late);
   if (said) {
     const auto variant = entry_->names.find(said->version);
-    if (variant != entry_->names.end())
-      counts_->answered(entry_->application->variants[variant->second].name, *said, at - arrived_, wall_clock());
+    if (variant != entry_->names.end()) {
+      const Variant& one = entry_->application->variants[variant->second];
+      counts_->answered(one.name, {*said, at - arrived_, wall_clock(), on_time ? one.worth : 0.0}, desk_.bounds);
+    }
   }
   attempt_.reset();
   over_ = true;
@@ -191,7 +207,9 @@ void Query::on_sent(Stream&, size_t size) {
 }
 
 void Query::on_close(Stream&, uint32_t, bool) {
-  if (admitted_ && !over_) counts_->ended(Outcome::dropped);
+  if (admitted_ && !over_)
+    lose(now() >= deadline_ ? failure(Reason::deadline, "the deadline passed before an answer came")
+                            : failure(Reason::cancelled, "the caller gave the query up"));
   release();
   delete this;
 }
@@ -203,15 +221,28 @@ void Query::expire() {
     end(failure(Reason::deadline, "the deadline passed before the query had arrived"));
 }
 
-void Query::settle(const Failure& found) {
-  counts_->ended(found.outcome());
+void Query::settle(Failure found) {
+  lose(found);
+  // The caller learns by what name the logs have it.
+  if (const std::string* named = find(passed_, kRequestId)) found.trailing.emplace_back(kRequestId, *named);
   end(found);
 }
 
-void Query::break_off(const Failure& found) {
+void Query::lose(const Failure& found) {
+  ++counts_->lost[int(found.reason)];
+  if (!desk_.losses.wants(counts_->label, found.reason)) return;
+  const std::string* named = find(passed_, kRequestId);
+  const std::string* trace = find(passed_, kTraceParent);
+  desk_.losses.tell({counts_->label, head_.application, found.reason,
+                     found.encoded ? percent_decoded(found.message) : found.message,
+                     named != nullptr && !named->empty() ? *named : head_.id, head_.id, worker_,
+                     trace != nullptr ? *trace : ""});
+}
+
+void Query::break_off(Failure found) {
   attempt_.reset();
   if (admitted_)
-    settle(found);
+    settle(std::move(found));
   else
     end(found);
 }

@@ -29,15 +29,17 @@ class Query : public StreamOwner, public AttemptOwner {
   void read_head();
   void admit(double now);
   void pick(const std::string& avoid, std::optional<Failure> otherwise);
-  void send(const Lane& lane);
+  void send(const std::shared_ptr<const Entry>& entry, const Lane& lane);
   void attempt_failed(Failure failure) override;
   void attempt_speaks(const Slice& slice) override;
   void attempt_answered(std::optional<AnswerHead> said) override;
   void attempt_sent(size_t size) override;
   void expire();
-  void settle(const Failure& failure);
+  void settle(Failure failure);
+  void lose(const Failure& failure);
+  void name();
   void end(const Failure& failure);
-  void break_off(const Failure& failure);
+  void break_off(Failure failure);
   void hold();
   void release();
 
@@ -55,6 +57,7 @@ class Query : public StreamOwner, public AttemptOwner {
   int attempts_ = 0;
   bool admitted_ = false, held_ = false, answering_ = false, over_ = false;
   Counts* counts_ = nullptr;
+  std::string worker_;        // the one it was last sent to
   std::shared_ptr<const Entry> entry_;
   std::unique_ptr<Attempt> attempt_;
   Timer timer_;

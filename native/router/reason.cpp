@@ -6,20 +6,20 @@ namespace tidewise::router {
 
 namespace {
 const ReasonRow kRows[] = {
-    {"deadline", kDeadlineExceeded, Outcome::dropped},
-    {"hopeless", kDeadlineExceeded, Outcome::dropped},
-    {"predicted_late", kResourceExhausted, Outcome::refused},
-    {"queue_full", kResourceExhausted, Outcome::refused},
-    {"no_worker", kUnavailable, Outcome::refused},
-    {"unknown_application", kNotFound, Outcome::failed},
-    {"unknown_variant", kNotFound, Outcome::failed},
-    {"bad_input", kInvalidArgument, Outcome::failed},
-    {"too_large", kResourceExhausted, Outcome::failed},
-    {"cancelled", kCancelled, Outcome::dropped},
-    {"worker_lost", kUnavailable, Outcome::failed},
-    {"engine", kInternal, Outcome::failed},
-    {"draining", kUnavailable, Outcome::refused},
-    {"internal", kInternal, Outcome::failed},
+    {"deadline", kDeadlineExceeded},
+    {"hopeless", kDeadlineExceeded},
+    {"predicted_late", kResourceExhausted},
+    {"queue_full", kResourceExhausted},
+    {"no_worker", kUnavailable},
+    {"unknown_application", kNotFound},
+    {"unknown_variant", kNotFound},
+    {"bad_input", kInvalidArgument},
+    {"too_large", kResourceExhausted},
+    {"cancelled", kCancelled},
+    {"worker_lost", kUnavailable},
+    {"engine", kInternal},
+    {"draining", kUnavailable},
+    {"internal", kInternal},
 };
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Why a query was not answered and how it counts: core/outcome.py and router/failure.py say the same in Python.
+// Why a query was not answered: core/outcome.py, proto/status.py and router/failure.py say the same in Python.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,13 +8,11 @@
 
 namespace tidewise::router {
 
-enum class Outcome { on_time, late, dropped, refused, failed };
-constexpr int kOutcomes = 5;
-
 enum class Reason {
   deadline, hopeless, predicted_late, queue_full, no_worker, unknown_application, unknown_variant, bad_input,
   too_large, cancelled, worker_lost, engine, draining, internal
 };
+constexpr int kReasons = int(Reason::internal) + 1;
 
 /// Codes of gRPC.
 enum Code {
@@ -26,7 +24,6 @@ enum Code {
 struct ReasonRow {
   const char* name;
   Code code;
-  Outcome outcome;
 };
 
 const ReasonRow& row(Reason reason);
@@ -42,7 +39,6 @@ struct Failure {
   bool heard = false;
   bool encoded = false;
 
-  Outcome outcome() const { return row(reason).outcome; }
   /// Another worker may still answer: the first is gone, going, or not what the table took it for.
   bool elsewhere() const;
 };

@@ -9,6 +9,7 @@ namespace tidewise::router {
 struct Variant {
   std::string name;
   int64_t version;
+  double worth;  // its accuracy over the best variant's, 0 if not measured
 };
 
 struct Route {
@@ -20,6 +21,7 @@ struct Route {
 struct Application {
   std::string name;
   double slo;
+  double batch;  // seconds a worker may take for one batch
   std::vector<Variant> variants;
   std::vector<Route> routes;
 };
@@ -28,6 +30,7 @@ struct Snapshot {
   uint64_t revision = 0;
   uint64_t max_message = 64 << 20;
   std::string routing = "least-backlog";
+  std::vector<double> bounds;  // of histograms of seconds
   std::vector<Application> applications;
 };
 

@@ -27,13 +27,13 @@ std::shared_ptr<const Entry> entry_of(const std::shared_ptr<const Snapshot>& sna
   std::vector<Lane> lanes;
   for (const Route& route : application.routes)
     if (auto link = surroundings.link(route.address))
-      lanes.push_back({&route, 0, 0, 0, surroundings.backlog(route.worker), std::move(link)});
-  entry->everywhere = View(lanes);
+      lanes.push_back({&route, 0, 0, 0, 0, surroundings.backlog(route.worker), std::move(link)});
+  entry->everywhere = View(lanes, application.batch);
   for (size_t index = 0; index < application.variants.size(); ++index) {
     std::vector<Lane> warm;
     std::copy_if(lanes.begin(), lanes.end(), std::back_inserter(warm),
                  [&](const Lane& lane) { return has(*lane.route, index); });
-    entry->pinned.push_back(warm.size() == lanes.size() ? entry->everywhere : View(std::move(warm)));
+    entry->pinned.push_back(warm.size() == lanes.size() ? entry->everywhere : View(std::move(warm), application.batch));
     entry->names[application.variants[index].name] = index;
   }
   for (size_t index = 0; index < application.variants.size(); ++index)
@@ -43,7 +43,7 @@ std::shared_ptr<const Entry> entry_of(const std::shared_ptr<const Snapshot>& sna
 
 }  // namespace
 
-View::View(std::vector<Lane> found) : lanes_(std::move(found)) {
+View::View(std::vector<Lane> found, double batch) : lanes_(std::move(found)) {
   std::vector<double> shares, rates;
   for (const Lane& lane : lanes_) shares.push_back(lane.route->share), rates.push_back(rate_of(*lane.route));
   const double total = exact_sum(shares), sum = exact_sum(rates);
@@ -52,6 +52,7 @@ View::View(std::vector<Lane> found) : lanes_(std::move(found)) {
     Lane& lane = lanes_[index];
     lane.share = total > 0 ? shares[index] / total : 1.0 / double(lanes_.size());
     lane.cost = lane.share > 0 ? 1 / (lane.share * whole) : std::numeric_limits<double>::infinity();
+    lane.batch = batch;
     lane.service = rates[index] > 0 ? 1 / rates[index] : 0.0;
   }
 }
@@ -69,7 +70,8 @@ View View::without(const std::string& worker) const {
   std::vector<Lane> kept;
   std::copy_if(lanes_.begin(), lanes_.end(), std::back_inserter(kept),
                [&](const Lane& lane) { return lane.route->worker != worker; });
-  return View(std::move(kept));
+  const double batch = kept.empty() ? 0 : kept[0].batch;
+  return View(std::move(kept), batch);
 }
 
 Table build(const std::shared_ptr<const Snapshot>& snapshot, const Surroundings& surroundings) {

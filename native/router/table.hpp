@@ -18,7 +18,7 @@ struct Counts;
 /// A route as the choice sees it; router/table.py, Lane, says what the numbers mean.
 struct Lane {
   const Route* route;
-  double share, cost, service;
+  double share, cost, service, batch;
   std::shared_ptr<Backlog> backlog;
   std::shared_ptr<Link> link;
 };
@@ -27,7 +27,8 @@ struct Lane {
 class View {
  public:
   View() = default;
-  explicit View(std::vector<Lane> found);  // of which only route, backlog and link are set
+  /// Of the lanes only route, backlog and link are set; `batch` as in Lane.
+  View(std::vector<Lane> found, double batch);
 
   const std::vector<Lane>& lanes() const { return lanes_; }
   const std::vector<uint16_t>& cycle() const;

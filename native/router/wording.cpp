@@ -80,6 +80,12 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string hexadecimal(uint64_t value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
 std::string tenths(double value) {
   char text[400];
   std::snprintf(text, sizeof text, "%.1f", value);

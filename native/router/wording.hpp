@@ -1,6 +1,7 @@
 // Text as Python and gRPC write it, so that both routers say the same.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ std::string quoted(std::string_view text);
 /// The first `count` characters (not bytes).
 std::string_view shown(std::string_view text, size_t count);
 bool is_utf8(std::string_view text);
+std::string hexadecimal(uint64_t value);
 /// With one decimal.
 std::string tenths(double value);
 /// As a grpc-message header, and back.

@@ -172,7 +172,7 @@ class World:
         if not self.conductor.speaking:
             return
         device = self.devices[name]
-        order = self.conductor.order(name)
+        order = self.conductor.order(self.attached[name])
         if order.plan_version in (device.report.applied_version, device.report.refused_version):
             return
         mine = next((one for one in order.assignments if one.worker == name), None)

@@ -13,22 +13,17 @@ from hypothesis import strategies as st
 
 from tidewise.controller.case_builder import Demanded, build_case
 from tidewise.controller.greedy import greedy
-from tidewise.controller.hysteresis import reason_to_keep
-from tidewise.controller.kinds import Kind, kinds_of
+from tidewise.controller.kinds import Kind
 from tidewise.controller.placement import assignments, held_counts, place
-from tidewise.controller.policies import least_accurate, most_accurate
-from tidewise.controller.registry import Device
 from tidewise.controller.shares import shares
 from tidewise.controller.spare import filled, reserve, without
 from tidewise.controller.warm import WarmSiblings
 from tidewise.controller.worth import worth
 from tidewise.core.case import Case, CaseApplication, CaseVariant
 from tidewise.core.plan import Plan, consistent
-from tidewise.core.report import DeviceReport
 from tidewise.core.solution import faults
 
 VARIANTS = ("a/1", "a/2", "b/1")
-SLO = {"a": 0.2, "b": 0.2}
 
 
 def loads_of(placed: dict[str, str], held: dict[str, tuple[str, ...]]) -> int:
@@ -119,18 +114,6 @@ def test_a_plan_from_any_case_is_whole(case: Case) -> None:
     assert all(math.isclose(total, 1) for total in totals.values())
 
 
-@given(cases())
-@settings(max_examples=200, deadline=None)
-def test_every_application_has_a_device_when_there_are_enough(case: Case) -> None:
-    reserved = reserve(case)
-    hosted = {case.variants[v].application for row in reserved.values() for v in row}
-    idle = {name for name, one in case.applications.items() if one.demand <= 0}
-    assert hosted <= idle
-    if all(n >= len(case.applications) for n in case.device_types.values()):
-        assert hosted == idle
-    assert all(n >= 0 for n in without(case, reserved).device_types.values())
-
-
 def simple_case(**demand: float) -> Case:
     variants = {"a/1": CaseVariant("a", 1.0), "a/2": CaseVariant("a", 0.8), "b/1": CaseVariant("b", 1.0)}
     capacity = {"big": {"a/1": 10.0, "a/2": 40.0, "b/1": 20.0}, "little": {"a/1": 5.0, "a/2": 20.0}}
@@ -153,15 +136,6 @@ def test_a_spare_gets_hardly_anything_but_not_nothing() -> None:
     assert 0 < share["big", "a/2"] < 0.05
 
 
-def test_an_idle_application_keeps_the_cheapest_variant_that_is_loaded() -> None:
-    case = simple_case(b=10).with_current({"little": {"a/1": 1, "a/2": 1}})
-    assert reserve(case) == {"little": {"a/2": 1}}
-
-
-def test_an_idle_application_nobody_holds_gets_its_best_on_the_slowest_kind() -> None:
-    assert reserve(simple_case(b=10)) == {"little": {"a/1": 1}}
-
-
 def test_the_floor_on_accuracy_stops_an_application_before_its_mean_falls_below() -> None:
     case = simple_case(a=100)
     floored = Case(
@@ -172,48 +146,6 @@ def test_the_floor_on_accuracy_stops_an_application_before_its_mean_falls_below(
     )
     value = worth(floored, {"big": {"a/1": 1, "a/2": 1}}, {"a": 100.0})
     assert value.rates == pytest.approx({("big", "a/1"): 10.0, ("big", "a/2"): 10.0})
-
-
-def test_accuracies_and_floors_are_normalised_to_the_best_variant() -> None:
-    application = application_of("pets", extra="min_accuracy = 0.9")
-    kinds = {"big": Kind("big", "big", None, frozenset(), ("d0",))}
-    case = build_case({"pets": application}, kinds, profile_of("pets"), {}, {"pets": Demanded(10, 12)}, {})
-    assert case.variants["pets/large"].accuracy == 1.0
-    assert case.variants["pets/small"].accuracy == pytest.approx(0.80 / 0.95)
-    assert case.applications["pets"].min_accuracy == pytest.approx(0.90 / 0.95)
-    assert case.applications["pets"].headroom == pytest.approx(1.2)
-
-
-def test_an_application_too_slow_for_its_slo_is_left_out() -> None:
-    application = application_of("pets", slo_ms="1")
-    kinds = {"big": Kind("big", "big", None, frozenset(), ("d0",))}
-    assert not build_case({"pets": application}, kinds, profile_of("pets"), {}, {}, {}).applications
-
-
-def test_devices_of_one_type_with_different_memory_or_barred_files_are_different_kinds() -> None:
-    def device(name: str, memory: int | None) -> Device:
-        return Device(DeviceReport(name, "big", memory), "p", "h:1", 1)
-
-    devices = {"d0": device("d0", None), "d1": device("d1", None), "d2": device("d2", 5), "d3": device("d3", None)}
-    kinds = kinds_of(devices, {("d3", "abc"), ("gone", "abc")})
-    assert kinds["big"].devices == ("d0", "d1")
-    assert {kinds["big~2"].devices, kinds["big~3"].devices} == {("d2",), ("d3",)}
-
-
-def test_clipper_policies_leave_one_variant_of_each_application() -> None:
-    assert set(most_accurate(simple_case()).variants) == {"a/1", "b/1"}
-    assert set(least_accurate(simple_case()).variants) == {"a/2", "b/1"}
-
-
-def test_a_gain_smaller_than_the_price_of_its_loads_is_not_worth_it() -> None:
-    case = simple_case(a=10)
-    now, better = {"big": {"a/1": 1}, "little": {"a/2": 1}}, {"big": {"a/1": 2}}
-    assert reason_to_keep(case, now, better, {"a": 10.0}, 1) is not None
-    assert reason_to_keep(case, now, better, {"a": 20.0}, 1) is None
-
-
-def test_a_plan_that_leaves_an_application_out_is_never_kept() -> None:
-    assert reason_to_keep(simple_case(), {"big": {"a/1": 1}}, {"big": {"a/1": 1, "b/1": 1}}, {}, 1) is None
 
 
 def test_assignments_pass_the_check_before_publishing() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sys
-from collections.abc import Awaitable, Callable, Iterator
+import socket
+import urllib.request
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,6 @@ from wire_stories import (
     write_application,
 )
 
-from tidewise.controller.solving import SolverProcess
 from tidewise.core.errors import ConfigError
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
@@ -44,13 +44,6 @@ def share_of(variant: str, router: FakeRouter) -> float:
 
 def tell(story: Story) -> None:
     asyncio.run(asyncio.wait_for(story(), 100))
-
-
-def chunks_of(folder: Path, *, name: str = "", paths: dict[str, str] | None = None) -> Iterator[pb.ApplyChunk]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            sent = (paths or {}).get(path.name, str(path.relative_to(folder)))
-            yield pb.ApplyChunk(application=name or folder.name, path=sent, data=path.read_bytes())
 
 
 def test_workers_are_planned_and_routers_told_who_is_ready(tmp_path: Path, repository: Path) -> None:
@@ -81,6 +74,20 @@ def test_a_worker_that_dies_is_out_of_the_routes_and_back_when_it_returns(tmp_pa
             await until(lambda: set(router.routes) == {"big-0"})
             async with FakeWorker(port, "big-1"):
                 await until(lambda: set(router.routes) == {"big-0", "big-1"})
+
+    tell(story)
+
+
+def test_what_one_worker_measured_is_told_to_the_others_of_its_type(tmp_path: Path, repository: Path) -> None:
+    async def story() -> None:
+        async with (
+            controller(settings_of(tmp_path / "state", repository)) as port,
+            FakeWorker(port, "big-0", profile=real_profile("pets")),
+            FakeWorker(port, "big-1") as ignorant,
+        ):
+            await until(lambda: ignorant.hosted() == {"big-1": "pets/large"})
+            told = ignorant.orders[-1].profile.entries
+            assert {key[2] for key in told} == {"big"} and len(told) == 3
 
     tell(story)
 
@@ -123,6 +130,32 @@ def test_a_restarted_controller_goes_on_from_the_workers_and_never_back(tmp_path
     tell(story)
 
 
+def test_a_restarted_controller_takes_no_application_out_of_service(tmp_path: Path, repository: Path) -> None:
+    write_application(repository, "cars")
+
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port:
+            router = FakeRouter(port)
+            worker = FakeWorker(port, "big-0", "big-1", profile=real_profile("pets", "cars"))
+            await worker.__aenter__()
+            await router.__aenter__()
+            await until(lambda: set(router.routes.values()) == {"pets", "cars"})
+        seen = len(router.snapshots)
+        async with controller(settings_of(tmp_path / "state", repository, port=port)):
+            await until(lambda: len(router.snapshots) > seen)
+            await asyncio.sleep(1.0)  # in which an order that takes something away would have been followed
+            for one in router.snapshots[seen:]:
+                assert {route.application for route in one.routes} == {"pets", "cars"}
+        (repository / "cars" / "application.toml").unlink()
+        seen = len(router.snapshots)
+        async with controller(settings_of(tmp_path / "state", repository, port=port)):
+            await until(lambda: len(router.snapshots) > seen and set(router.routes.values()) == {"pets"})
+        await worker.__aexit__()
+        await router.__aexit__()
+
+    tell(story)
+
+
 def test_a_controller_that_lost_its_state_folder_starts_above_what_workers_know(
     tmp_path: Path, repository: Path
 ) -> None:
@@ -138,27 +171,6 @@ def test_a_controller_that_lost_its_state_folder_starts_above_what_workers_know(
     tell(story)
 
 
-def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path, repository: Path) -> None:
-    hang = [sys.executable, "-c", _CHILD + "time.sleep(99)"]
-    crash = [sys.executable, "-c", _CHILD + "sys.stdin.buffer.read(8); os.abort()"]
-    lie = [sys.executable, "-c", _CHILD + "\nwhile sys.stdin.buffer.read(8): say('solved it')\n"]
-
-    async def story() -> None:
-        for number, command in enumerate((hang, crash, lie)):
-            settings = settings_of(tmp_path / f"state{number}", repository, solve_limit=0.5)
-            async with (
-                controller(settings, SolverProcess(command)) as port,
-                FakeRouter(port) as router,
-                FakeWorker(port, "big-0", profile=real_profile("pets")),
-                calling(port) as channel,
-            ):
-                await until(lambda router=router: router.routes == {"big-0": "pets"})  # type: ignore[misc]
-                status = await ControllerStub(channel).Status(pb.StatusRequest())
-                assert status.plan.status == "fallback"
-
-    tell(story)
-
-
 def test_a_file_a_worker_refuses_is_reported_and_planned_around(tmp_path: Path, repository: Path) -> None:
     async def story() -> None:
         async with controller(settings_of(tmp_path / "state", repository)) as port, FakeRouter(port) as router:
@@ -170,93 +182,6 @@ def test_a_file_a_worker_refuses_is_reported_and_planned_around(tmp_path: Path, 
                 status = await ControllerStub(channel).Status(pb.StatusRequest())
                 assert status.workers[0].device.refused_reason == "corrupt model file"
                 assert "pets/large is not planned on big-0: corrupt model file" in status.last_failure
-
-    tell(story)
-
-
-def test_an_applied_application_is_served_fetched_and_there_after_a_restart(tmp_path: Path, repository: Path) -> None:
-    cars = write_application(tmp_path / "elsewhere", "cars")
-    model = (cars / "small" / "model.onnx").read_bytes()
-
-    async def story() -> None:
-        profile = real_profile("pets", "cars")
-        async with (
-            controller(settings_of(tmp_path / "state", repository)) as port,
-            FakeRouter(port) as router,
-            FakeWorker(port, "big-0", "big-1", profile=profile),
-            calling(port) as channel,
-        ):
-            stub = ControllerStub(channel)
-            reply = await stub.Apply(iter(chunks_of(cars)))
-            assert not reply.replaced and list(reply.variants) == ["large", "medium", "small"]
-            await until(lambda: set(router.routes.values()) == {"pets", "cars"})
-            digest = hashlib.sha256(model).hexdigest()
-            assert await _fetched(stub, application="cars", digest=digest) == model
-            assert await _fetched(stub, application="cars", path="application.toml")
-        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
-            stub = ControllerStub(channel)
-            assert len((await stub.Status(pb.StatusRequest())).applications) == 2
-            await stub.Remove(pb.RemoveRequest(application="pets"))
-        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
-            status = await ControllerStub(channel).Status(pb.StatusRequest())
-            assert ['name = "cars"' in one.spec.toml for one in status.applications] == [True]
-
-    tell(story)
-
-
-@pytest.mark.parametrize(
-    ("paths", "said"),
-    [
-        ({"application.toml": "../application.toml"}, "refused"),
-        ({"application.toml": "/etc/application.toml"}, "refused"),
-        ({"application.toml": "a/../../application.toml"}, "refused"),
-        ({"application.toml": ".hidden"}, "refused"),
-        ({"application.toml": "other.toml"}, "holds no application.toml"),
-        ({"model.onnx": "large/model.onnx"}, "sent twice"),
-    ],
-)
-def test_a_wrong_upload_changes_nothing(tmp_path: Path, repository: Path, paths: dict[str, str], said: str) -> None:
-    cars = write_application(tmp_path / "elsewhere", "cars")
-
-    async def story() -> None:
-        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
-            stub = ControllerStub(channel)
-            with pytest.raises(grpc.aio.AioRpcError) as caught:
-                await stub.Apply(iter(chunks_of(cars, paths=paths)))
-            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            assert said in str(caught.value.details())
-            assert len((await stub.Status(pb.StatusRequest())).applications) == 1
-        assert not list((tmp_path / "state" / "repository").iterdir())
-        assert not list((tmp_path / "state" / "incoming").iterdir())
-
-    tell(story)
-
-
-def test_an_upload_without_a_model_or_without_measured_accuracy_is_refused(tmp_path: Path, repository: Path) -> None:
-    cars = write_application(tmp_path / "elsewhere", "cars")
-    bare = write_application(tmp_path / "bare", "bare")
-    (cars / "small" / "model.onnx").unlink()
-    (bare / "accuracy.json").unlink()
-
-    async def story() -> None:
-        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
-            for folder, said in ((cars, "small/model.onnx is missing"), (bare, "no measured accuracy")):
-                with pytest.raises(grpc.aio.AioRpcError, match=said):
-                    await ControllerStub(channel).Apply(iter(chunks_of(folder)))
-
-    tell(story)
-
-
-def test_unknown_names_are_told_what_there_is(tmp_path: Path, repository: Path) -> None:
-    async def story() -> None:
-        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
-            stub = ControllerStub(channel)
-            with pytest.raises(grpc.aio.AioRpcError, match="there are: pets"):
-                await stub.Remove(pb.RemoveRequest(application="dogs"))
-            with pytest.raises(grpc.aio.AioRpcError, match="no model file with digest"):
-                await _fetched(stub, application="pets", digest="0" * 64)
-            with pytest.raises(grpc.aio.AioRpcError, match="refused"):
-                await _fetched(stub, application="pets", path="../../../etc/passwd")
 
     tell(story)
 
@@ -300,15 +225,23 @@ def test_a_port_that_is_taken_is_one_clear_sentence(tmp_path: Path, repository: 
     tell(story)
 
 
-_CHILD = """
-import os, pickle, struct, sys, time
-def say(value):
-    body = pickle.dumps(value)
-    sys.stdout.buffer.write(struct.pack("<Q", len(body)) + body)
-    sys.stdout.buffer.flush()
-say("ready")
-"""
+def test_metrics_are_served_for_prometheus(tmp_path: Path, repository: Path) -> None:
+    async def story() -> None:
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            metrics = one.getsockname()
+        settings = replace(settings_of(tmp_path / "state", repository), metrics=metrics)
+        async with controller(settings) as port, FakeWorker(port, "big-0", profile=real_profile("pets")) as worker:
+            await until(lambda: worker.hosted())
+            await asyncio.sleep(1.2)
+            text = await asyncio.to_thread(_page, f"http://127.0.0.1:{metrics[1]}/metrics")
+        assert 'tidewise_controller_planned_workers{application="pets",device_type="big",variant="large"} 1.0' in text
+        assert "tidewise_controller_plan_version 1.0" in text and "nan" not in text.lower()
+
+    tell(story)
 
 
-async def _fetched(stub: ControllerStub, **request: str) -> bytes:
-    return b"".join([chunk.data async for chunk in stub.Fetch(pb.FetchRequest(**request))])
+def _page(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=10) as reply:
+        text: str = reply.read().decode()
+        return text

@@ -21,6 +21,7 @@ from wire_stories import PATIENCE, FakeWorker, real_profile, write_application
 
 from tidewise.cli.apply import progress
 from tidewise.cli.main import cli
+from tidewise.cli.status import status_lines
 from tidewise.core.application import Application
 from tidewise.core.errors import InputError, TidewiseError, UnreachableError
 from tidewise.core.files import read_source
@@ -104,6 +105,8 @@ def test_apply_reports_each_step_and_waits_until_it_is_served(
     assert result.exit_code == 0, result.output
     assert "added" in result.output and "ready on" in result.output
     assert "cars" in {one.application for one in worker.assigned.values()}
+    again = call("apply", str(cars), "--controller", process.address, "--timeout", "20")
+    assert again.exit_code == 0 and "replaced" in again.output and "ready on" in again.output, again.output
     assert call("apply", str(cars), "--controller", process.address, "--no-wait").output.endswith("replaced\n")
     assert call("remove", "cars", "--controller", process.address).output == "cars is removed\n"
 
@@ -117,9 +120,24 @@ def test_status_tells_a_person_and_a_program_the_same(process: Process, worker: 
     assert {one["device"]["name"] for one in values["workers"] if one["connected"]} == {"big-0", "little-0"}
 
 
+def test_a_state_folder_that_is_gone_is_one_clear_sentence_and_changes_nothing(
+    process: Process, worker: FakeWorker, tmp_path: Path
+) -> None:
+    state, away = Path(process.words[3]), tmp_path / "away"
+    state.rename(away)
+    for words in (("remove", "pets"), ("apply", str(write_application(tmp_path, "cars")))):
+        result = call(*words, "--controller", process.address)
+        assert "the state folder cannot be written, so nothing is changed" in str(result.exception)
+    away.rename(state)
+    assert "pets: " in call("status", "--controller", process.address).output
+    assert "Traceback" not in process.log.read_text()
+
+
 def test_sigterm_ends_it_well_and_a_kill_loses_nothing(process: Process, worker: FakeWorker) -> None:
     wait_for(lambda: bool(worker.orders))
+    orphans = psutil.Process(process.child.pid).children(recursive=True)
     process.stop(signal.SIGKILL)
+    assert orphans and not psutil.wait_procs(orphans, timeout=PATIENCE)[1]
     process.start()
     seen = len(worker.orders)
     wait_for(lambda: len(worker.orders) > seen)
@@ -183,7 +201,7 @@ def test_waiting_says_what_it_waits_for(tmp_path: Path) -> None:
     application = read_source(write_application(tmp_path, "cars")).parse()
 
     def says(status: pb.StatusReply) -> str:
-        return progress(status, application, before=3)[0]
+        return progress(status, application)[0]
 
     worker = pb.WorkerStatus(device=pb.DeviceReport(name="d0"), connected=True)
     plan = pb.Plan(version=4, assignments=[pb.Assignment(worker="d0", application="cars", ceiling="small")])
@@ -193,7 +211,13 @@ def test_waiting_says_what_it_waits_for(tmp_path: Path) -> None:
     worker.device.refused_version, worker.device.refused_reason = 4, "corrupt"
     assert says(pb.StatusReply(workers=[worker], plan=plan)) == "d0 refused plan 4: corrupt"
     worker.device.warm.append(pb.Warm(application="cars", variant="small", digest=_digest(application)))
-    assert progress(pb.StatusReply(workers=[worker], plan=plan), application, 3)[1]
+    assert progress(pb.StatusReply(workers=[worker], plan=plan), application)[1]
+
+
+def test_status_still_says_what_a_worker_refused_when_the_next_plan_does_without_it() -> None:
+    device = pb.DeviceReport(name="d0", applied_version=4, refused_version=3, refused_reason="corrupt")
+    status = pb.StatusReply(workers=[pb.WorkerStatus(device=device, connected=True)], plan=pb.Plan(version=4))
+    assert "earlier refused plan 3: corrupt" in "\n".join(status_lines(status))
 
 
 def test_apply_gives_up_and_says_why(process: Process, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_ten_thousand_bogus_names_add_one_series(router):
     for number in range(10_000):
         router.count(catalogue.ROUTER_ARRIVALS, application=f"bogus-{number}")
     assert len(samples(router, "tidewise_router_arrivals_total")) == 2
-    assert value(router, "tidewise_router_arrivals_total", application="other") == 10_000
+    assert value(router, "tidewise_router_arrivals_total", application="_unknown") == 10_000
 
 
 def test_a_label_nobody_announces_is_bounded_too():
@@ -66,7 +66,7 @@ def test_an_application_announced_later_keeps_its_own_series(router):
     router.know(applications=APPLICATIONS | {"digits": {"m": 1}})
     router.count(catalogue.ROUTER_ARRIVALS, application="digits")
     assert value(router, "tidewise_router_arrivals_total", application="digits") == 1
-    assert value(router, "tidewise_router_arrivals_total", application="other") == 1
+    assert value(router, "tidewise_router_arrivals_total", application="_unknown") == 1
 
 
 def test_the_order_of_labels_does_not_matter(router):
@@ -128,7 +128,7 @@ def test_an_age_is_read_when_it_is_asked_for():
 
 
 def test_triton_names_agree_with_ours(worker):
-    seconds = {"queue": 0.010, "compute": 0.020, "reply": 0.001}
+    seconds = {"queue": 0.008, "batch": 0.002, "compute": 0.020, "reply": 0.001}
     labels = {"application": "garments", "variant": "xl"}
     for _ in range(4):
         worker.observe_stages(catalogue.WORKER_QUERY, catalogue.WORKER_STAGE, seconds, **labels)
@@ -138,6 +138,7 @@ def test_triton_names_agree_with_ours(worker):
     model = {"model": "garments", "version": "6"}
     assert value(worker, "nv_inference_request_success", **model) == 4
     assert value(worker, "nv_inference_exec_count", **model) == 1
+    assert value(worker, "nv_inference_count", **model) == 4
     assert value(worker, "nv_inference_queue_duration_us", **model) == pytest.approx(40_000)
     assert value(worker, "nv_inference_compute_infer_duration_us", **model) == pytest.approx(80_000)
     assert value(worker, "nv_inference_request_duration_us", **model) == pytest.approx(124_000)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidewise.worker.threads import allotted_cores, count_processors, granted_threads
+from tidewise.worker.threads import allotted_cores, allotted_share, count_processors, granted_threads
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -31,6 +31,12 @@ def test_without_any_limit_the_affinity_counts(tmp_path: Path) -> None:
 def test_a_quota_of_one_core_gives_one_thread(tmp_path: Path) -> None:
     write(tmp_path, {"sys/fs/cgroup/cpu.max": "100000 100000", "proc/self/cgroup": "0::/"})
     assert granted_threads(8, allotted_cores(tmp_path, affinity=64)) == 1
+
+
+def test_a_part_of_a_core_is_one_thread_but_is_told_apart_from_a_whole_one(tmp_path: Path) -> None:
+    write(tmp_path, {"sys/fs/cgroup/cpu.max": "25000 100000", "proc/self/cgroup": "0::/"})
+    assert allotted_cores(tmp_path, affinity=64) == 1
+    assert allotted_share(tmp_path, affinity=64) == 0.25
 
 
 def test_the_smallest_of_affinity_quota_and_cpuset_wins(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from tidewise.core.case_file import read_case
 from tidewise.core.errors import CaseError
+from tidewise.core.scenario import ScenarioCase
 
 GOOD: dict[str, Any] = {
     "device_types": {"big": 1},
@@ -79,3 +80,36 @@ def test_a_wrong_value_is_named(path: str, value: object, named: str) -> None:
 def test_text_that_is_no_case_is_refused(text: str) -> None:
     with pytest.raises(CaseError):
         read_case(text)
+
+
+def scenario_text(**changes: object) -> str:
+    """A good scenario case with some of its top keys replaced."""
+    case = json.loads(json.dumps(GOOD))
+    case["applications"]["a"]["demand_qps"] = [5, 8]
+    case["scenario_weights"] = [1, 2]
+    return json.dumps({**case, **changes})
+
+
+def test_a_scenario_case_is_read() -> None:
+    asked = read_case(scenario_text(warm_budget_bytes={"big": 100}))
+    assert isinstance(asked, ScenarioCase)
+    assert asked.demands == ({"a": 5.0}, {"a": 8.0})
+    assert asked.case.applications["a"].demand == pytest.approx(7.0)
+    assert asked.families() == {"big": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scenario_weights": [1]},
+        {"scenario_weights": [0, 0]},
+        {"scenario_weights": [1, -1]},
+        {"scenario_weights": 3},
+        {"warm_budget_bytes": {"huge": 1}},
+        {"extra": 1},
+        {"applications": {"a": {"demand_qps": 5}}},
+    ],
+)
+def test_a_wrong_scenario_case_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(CaseError):
+        read_case(scenario_text(**changes))

@@ -288,7 +288,7 @@ class Stage:
     client: Client
     address: str
     http_port: int
-    router: Router  # for stories of one data plane only
+    router: Router | None  # for stories of one data plane only
 
     async def tell(self, message: control.RoutingSnapshot) -> None:
         """Send a snapshot and wait until the router has it in force."""

@@ -41,9 +41,11 @@ class History:
     answers: list[str]
 
 
-def python(lanes: list[tuple[float, float, float]], steps: list[tuple[int, float, int, bool]]) -> History:
+def python(lanes: list[tuple[float, float, float]], steps: list[tuple[int, float, int, bool]], batch: float) -> History:
     routes = [route(str(i), "x:1", share=s, capacity=c, fastest=f) for i, (s, c, f) in enumerate(lanes)]
-    history = History(view_of(routes), [f"lane {s!r} {c!r} {f!r}" for s, c, f in lanes], [])
+    history = History(
+        view_of(routes, batch), [f"batch {batch!r}"] + [f"lane {s!r} {c!r} {f!r}" for s, c, f in lanes], []
+    )
     history.asked.append("cycle")
     history.answers.append(" ".join(map(str, history.view.cycle)))
     backlogs: dict[str, Backlog] = {}
@@ -68,11 +70,11 @@ def python(lanes: list[tuple[float, float, float]], steps: list[tuple[int, float
 
 
 @settings(max_examples=EXAMPLES)
-@given(LANES, STEPS)
+@given(LANES, STEPS, st.floats(0.0, 0.5))
 def test_both_planes_choose_the_same(
-    lanes: list[tuple[float, float, float]], steps: list[tuple[int, float, int, bool]]
+    lanes: list[tuple[float, float, float]], steps: list[tuple[int, float, int, bool]], batch: float
 ) -> None:
-    history = python(lanes, steps)
+    history = python(lanes, steps, batch)
     said = subprocess.run(
         [PROGRAM, "replay"], input="\n".join(history.asked), capture_output=True, text=True, check=True
     ).stdout.splitlines()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,25 +28,35 @@ def nobody(text: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter ladders with SLOs that a busy machine can keep."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name in ("garments", "digits"):
+        file = Path(shutil.copytree(STARTER_MODELS / name, folder / name)) / "application.toml"
+        file.write_text(re.sub(r"(?m)^slo_ms.*$", "slo_ms = 5000.0", file.read_text()))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def profile(tmp_path_factory: pytest.TempPathFactory, models: Path) -> Path:
     """The starter ladders' profile on plain CPU devices of this machine."""
     file = tmp_path_factory.mktemp("profile") / "profile.json"
-    load_or_measure(STARTER_MODELS, SMALL, file, QUICK)
+    load_or_measure(models, SMALL, file, QUICK)
     return file
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory, profile: Path) -> Iterator[LocalCluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, models: Path, profile: Path) -> Iterator[LocalCluster]:
     """Three workers, a router and a controller, up and ready."""
     state = tmp_path_factory.mktemp("state")
-    with running(SMALL, STARTER_MODELS, state, profile, nobody) as local:
+    with running(SMALL, models, state, profile, nobody) as local:
         wait_until_ready(local)
         yield local
 
 
 @pytest.fixture
-def own_cluster(tmp_path: Path, profile: Path) -> Iterator[LocalCluster]:
+def own_cluster(tmp_path: Path, models: Path, profile: Path) -> Iterator[LocalCluster]:
     """The same, for one test that breaks things."""
-    with running(replace(SMALL), STARTER_MODELS, tmp_path / "state", profile, nobody) as local:
+    with running(replace(SMALL), models, tmp_path / "state", profile, nobody) as local:
         wait_until_ready(local)
         yield local

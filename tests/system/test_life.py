@@ -117,4 +117,4 @@ def test_a_killed_controller_comes_back_and_learns_the_cluster_from_its_workers(
     assert until(back)
     status = wait_until_ready(own_cluster)
     assert len(status.workers) == 3
-    assert status.plan.version > before
+    assert status.plan.version >= before  # the same plan, if nothing changed

@@ -12,7 +12,7 @@ from tidewise.proto import inference_pb2 as pb
 from tidewise.worker.admission import stated_budget
 from tidewise.worker.answer import Answer
 from tidewise.worker.checks import Decoded, Signature, decode
-from tidewise.worker.contents import FIELDS
+from tidewise.worker.contents import FIELDS, MOST
 from tidewise.worker.replies import encode
 
 
@@ -47,6 +47,13 @@ def test_every_type_but_fp16_travels_typed(datatype: str) -> None:
     decoded = decode(request, signature(TensorSpec("x", datatype, (3,))))
     assert np.array_equal(decoded.inputs["x"], value)
     assert decoded.inputs["x"].dtype == value.dtype
+
+
+def test_a_tensor_too_large_to_be_converted_value_by_value_must_travel_raw() -> None:
+    request = raw("x", np.zeros(MOST + 1, np.uint8), raw_input_contents=[])
+    request.inputs[0].contents.uint_contents.extend([0] * (MOST + 1))
+    with pytest.raises(QueryError, match=r"'x' holds 1048577 values; .* must travel in raw_input_contents"):
+        decode(request, signature(TensorSpec("x", "UINT8", ())))
 
 
 def test_queries_batch_only_with_their_like() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -49,7 +50,7 @@ Served = tuple[PretendController, subprocess.Popen[bytes]]
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One worker that hosts every variant of digits, the most accurate its ceiling."""
     with (
-        controller() as (pretend, port),
+        controller(patient_digits(tmp_path_factory.mktemp("models"))) as (pretend, port),
         worker(port, tmp_path_factory.mktemp("worker"), profile_of(digits(), "real")) as process,
     ):
         wait_for(lambda: pretend.reports)
@@ -235,6 +236,25 @@ def test_what_nobody_measured_is_refused_until_the_worker_has_profiled_it(tmp_pa
         assert [one.size for one in entry.batches] == [1, 2, 4, 8, 16]
         pretend.order(3, CHEAP.name)
         applied(pretend, 3)
+
+
+def test_what_another_device_of_the_type_measured_is_good_enough(tmp_path: Path) -> None:
+    with controller() as (pretend, port), worker(port, tmp_path, Profile()):
+        wait_for(lambda: pretend.reports)
+        pretend.order(1, CHEAP.name, profile=profile_of(digits(), "real"))
+        applied(pretend, 1)
+
+
+def test_a_worker_that_is_given_no_name_is_named_after_its_host(tmp_path: Path) -> None:
+    with controller() as (pretend, port):
+        words = [sys.executable, "-m", "tidewise.cli.main", "worker", "--join", f"127.0.0.1:{port}"]
+        words += ["--listen", "0.0.0.0:0", "--device-type", "big", "--state", str(tmp_path)]
+        process = subprocess.Popen(words, env=environment())
+        wait_for(lambda: pretend.reports)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+        assert pretend.device.name == f"big-{socket.gethostname()}"
+        assert pretend.reports[0].address.startswith("127.0.0.1:")
 
 
 def test_sigterm_under_load_costs_a_client_that_honours_readiness_nothing(tmp_path: Path) -> None:

@@ -82,12 +82,14 @@ class PretendController(ControllerServicer):
         workers: tuple[str, ...] = ("w0",),
         ceiling: str = "",
         measures: tuple[MeasureRequest, ...] = (),
+        profile: Profile | None = None,
     ) -> None:
         """Have these workers host these variants; none: nothing."""
         source = read_source(self.folder)
         name = source.parse().name
         assignments = [Assignment(one, name, warm, ceiling or warm[0], 1.0, 1.0) for one in workers if warm]
-        self.orders.put(order_message(WorkerOrder(version, (source,), tuple(assignments), measures)))
+        order = WorkerOrder(version, (source,), tuple(assignments), measures, profile or Profile())
+        self.orders.put(order_message(order))
 
     @property
     def device(self) -> pb.DeviceReport:

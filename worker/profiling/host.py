@@ -7,14 +7,14 @@ from pathlib import Path
 
 import onnxruntime
 
-from tidewise.worker.threads import allotted_cores
+from tidewise.worker.threads import allotted_share
 
 CPUINFO = Path("/proc/cpuinfo")
 
 
 def host_name() -> str:
     """Processor, allotted cores and onnxruntime's version: whatever changes the figures of one and the same file."""
-    return f"{_processor()}, {allotted_cores()} cores, onnxruntime {onnxruntime.__version__}"
+    return f"{_processor()}, {allotted_share():g} cores, onnxruntime {onnxruntime.__version__}"
 
 
 def _processor() -> str:

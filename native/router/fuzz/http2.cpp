@@ -43,7 +43,8 @@ std::shared_ptr<const Snapshot> snapshot() {
   made->max_message = 1 << 20;
   made->applications = {{"garments",
                          1.0,
-                         {{"fast", 1}, {"fine", 2}},
+                         0.5,
+                         {{"fast", 1, 0.9}, {"fine", 2, 1.0}},
                          {{"a", address, {1}, 1.0, 1000.0, 0.001}, {"b", address, {0, 1}, 1.0, 1000.0, 0.001}}}};
   return made;
 }

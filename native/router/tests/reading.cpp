@@ -28,11 +28,15 @@ std::string table(double share) {
   writer.u64(1024);
   writer.text("cycle");
   writer.u32(1);
+  writer.f64(0.5);
+  writer.u32(1);
   writer.text("garments");
   writer.f64(0.5);
+  writer.f64(0.25);
   writer.u32(1);
   writer.text("fine");
   writer.u64(2);
+  writer.f64(1);
   writer.u32(1);
   writer.text("a");
   writer.text("127.0.0.1:1");

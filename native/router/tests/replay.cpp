@@ -1,5 +1,5 @@
 // Choices as the C++ plane makes them, for comparison with Python's. Lines of text in, lines of text out:
-//   lane SHARE CAPACITY FASTEST          (all lanes come first)
+//   batch SECONDS, lane SHARE CAPACITY FASTEST      (these come first)
 //   cycle                             -> the cycle's indexes
 //   begin LANE NOW | end LANE NOW ANSWERED
 //   decide POLICY NOW BUDGET TURN     -> the lane's index, or the predicted finish after a minus sign
@@ -19,15 +19,16 @@ struct History {
   std::vector<std::unique_ptr<Route>> routes;
   std::vector<Lane> lanes;
   View view;
+  double batch = 0;
   Generator generator{1};
 
   void lane() {
     auto route = std::make_unique<Route>();
     std::cin >> route->share >> route->capacity >> route->fastest;
     route->worker = std::to_string(lanes.size());
-    lanes.push_back({route.get(), 0, 0, 0, std::make_shared<Backlog>(), nullptr});
+    lanes.push_back({route.get(), 0, 0, 0, 0, std::make_shared<Backlog>(), nullptr});
     routes.push_back(std::move(route));
-    view = View(lanes);
+    view = View(lanes, batch);
   }
 
   void decide_one() {
@@ -61,6 +62,7 @@ struct History {
 int replay() {
   History history;
   for (std::string word; std::cin >> word;) {
+    if (word == "batch") std::cin >> history.batch;
     if (word == "lane") history.lane();
     if (word == "decide") history.decide_one();
     if (word == "begin" || word == "end") history.settle(word == "end");

@@ -1,0 +1,91 @@
+"""The solvers the planner is compared with. Each takes a case and seconds, and returns one row of the table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tidewise.controller.allocation import highs, per_device, reference
+from tidewise.controller.allocation.goal import Goal
+from tidewise.controller.allocation.lexicographic import Candidate, Maximise, rank, shed
+from tidewise.controller.allocation.linear import Effort
+from tidewise.controller.allocation.problem import Ints, Problem, build
+from tidewise.controller.allocation.solve import Limits, cpu_seconds, solution_of, solve
+from tidewise.core.case import Case
+from tidewise.core.solution import Solution
+
+Row = dict[str, Any]
+GAP = 1e-3
+LARGEST_PER_DEVICE = 160  # devices above which the per-device model has no chance within a cell
+
+
+def planner(case: Case, seconds: float) -> Row:
+    """Ours: whatever the strategy chooses."""
+    solution = solve(case, limits=Limits(gap=None if sum(case.device_types.values()) <= 64 else GAP))
+    return _row(solution, solution.cpu)
+
+
+def fast(case: Case, seconds: float) -> Row:
+    """Ours: the plan that is there first."""
+    solution = solve(case, method="fast")
+    return _row(solution, solution.cpu)
+
+
+def count_highs(case: Case, seconds: float) -> Row:
+    """The plain count model in HiGHS."""
+    return _whole(case, highs.maximise, seconds, "highs")
+
+
+def count_pulp(case: Case, seconds: float) -> Row:
+    """The plain count model in PuLP, solved by CBC."""
+    return _whole(case, reference.maximise, seconds, "pulp")
+
+
+def device_highs(case: Case, seconds: float) -> Row:
+    """The published per-device formulation in HiGHS."""
+
+    def maximise(problem: Problem, goal: Goal, effort: Effort, known: Ints) -> Any:
+        return per_device.maximise(problem, goal, effort)
+
+    if sum(case.device_types.values()) > LARGEST_PER_DEVICE:
+        return {"status": "too large"}
+    return _whole(case, maximise, seconds, "per-device", levels=False)
+
+
+def _whole(case: Case, maximise: Maximise, seconds: float, name: str, levels: bool = True) -> Row:
+    """One integer program for all demand, and three more by level if it proves overload."""
+    problem = build(case)
+    none = np.zeros(len(problem.capacity), np.int64)
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    answer = maximise(problem, Goal(), Effort(GAP, checks=10**9, nodes=10**9, seconds=seconds), none)
+    if answer.infeasible and levels:
+        left = max(1.0, seconds - (time.perf_counter() - wall)) / 3
+        candidate = shed(problem, maximise, Effort(GAP, checks=10**9, nodes=10**9, seconds=left), none)
+        return _row(solution_of(problem, candidate), cpu_seconds() - cpu)
+    if answer.counts is None:
+        return {"status": "infeasible" if answer.infeasible else "no plan", "cpu_s": cpu_seconds() - cpu}
+    candidate = Candidate(answer.counts, rank(problem, answer.counts), answer.bound, name)
+    return _row(solution_of(problem, candidate), cpu_seconds() - cpu)
+
+
+def _row(solution: Solution, cpu: float) -> Row:
+    return {
+        "status": str(solution.status),
+        "cpu_s": round(cpu, 4),
+        "objective": solution.objective,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "phi": solution.phi,
+    }
+
+
+COMPETITORS: dict[str, Callable[[Case, float], Row]] = {
+    "planner": planner,
+    "fast": fast,
+    "count-highs": count_highs,
+    "count-cbc": count_pulp,
+    "device-highs": device_highs,
+}

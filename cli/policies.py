@@ -1,0 +1,39 @@
+"""Whether the policies a cluster file names are registered; every registry lives with the part that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tidewise.controller.policies import POLICIES as ALLOCATIONS
+from tidewise.core.cluster import Cluster
+from tidewise.core.errors import ConfigError
+from tidewise.router.choice import CHOICES as ROUTINGS
+from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
+from tidewise.worker.hosting import SWAPS
+from tidewise.worker.rivals import KNOWN as BATCHINGS
+
+REGISTRIES = {
+    "allocation": ALLOCATIONS,
+    "routing": ROUTINGS,
+    "batching": BATCHINGS,
+    "variant_choice": VARIANT_CHOICES,
+    "swaps": SWAPS,
+}
+
+
+def policy_faults(cluster: Cluster) -> Iterator[str]:
+    """One sentence for each policy that nobody registered."""
+    for key, known in REGISTRIES.items():
+        name = getattr(cluster.policies, key)
+        if name not in known:
+            yield f"{key} {name!r} is unknown; known: {', '.join(sorted(known))}"
+
+
+def under(cluster: Cluster, allocation: str | None) -> Cluster:
+    """The cluster under this allocation policy, or its own if None. Raises ConfigError if one of its is unknown."""
+    if allocation is not None:
+        cluster = replace(cluster, policies=replace(cluster.policies, allocation=allocation))
+    for fault in policy_faults(cluster):
+        raise ConfigError(fault)
+    return cluster

@@ -1,0 +1,114 @@
+"""A planning case with several weighted demand scenarios, and its solution: which families the devices hold warm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidewise.core.case import Case
+from tidewise.core.errors import CaseError
+from tidewise.core.solution import Status
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioCase:
+    """A case whose demand is one of several scenarios.
+
+    ``demands[s]`` holds queries per second by application, ``weights[s]`` how much the scenario counts.
+    ``memory`` is bytes by variant and ``warm_budget`` bytes a device of each type may keep warm; types without a
+    budget keep every useful variant warm. The demand inside ``case`` is the weighted mean.
+    """
+
+    case: Case
+    demands: tuple[Mapping[str, float], ...]
+    weights: tuple[float, ...]
+    memory: Mapping[str, int] = field(default_factory=dict)
+    warm_budget: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.demands or len(self.demands) != len(self.weights):
+            raise CaseError(
+                f"case: {len(self.weights)} scenario_weights for {len(self.demands)} scenarios; give one for each"
+            )
+        if not sum(self.weights) > 0:
+            raise CaseError("case: scenario_weights must not all be 0")
+        unknown = sorted(set(self.warm_budget) - set(self.case.device_types))
+        if unknown:
+            raise CaseError(f"case: warm_budget_bytes names unknown device type {unknown[0]!r}")
+
+    def families(self) -> dict[str, dict[str, int]]:
+        """How many devices of each type hold each application now, whatever variant they host."""
+        held: dict[str, dict[str, int]] = {name: {} for name in self.case.device_types}
+        for device_type, row in self.case.current.items():
+            for variant, count in row.items():
+                family = self.case.variants[variant].application
+                held[device_type][family] = held[device_type].get(family, 0) + count
+        return held
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioValue:
+    """What the plan is worth in one scenario.
+
+    ``accuracy`` is the weighted mean accuracy over demand (unserved counts as 0), ``least_served`` the served fraction
+    of the application that is served worst.
+    """
+
+    weight: float
+    accuracy: float
+    least_served: float
+    served: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioSolution:
+    """Families by device type, the variants kept warm for each, and the value in every scenario.
+
+    ``objective`` is mean accuracy + floor * least served - swap cost * loads over the scenarios, with the warm sets
+    as they are; ``bound`` is certified for every placement and every warm set.
+    """
+
+    status: Status
+    objective: float
+    bound: float
+    families: Mapping[str, Mapping[str, int]]
+    warm: Mapping[str, Mapping[str, tuple[str, ...]]]
+    counts: Mapping[str, Mapping[str, int]]
+    values: tuple[ScenarioValue, ...]
+    loads: int
+    cpu: float = 0.0
+    wall: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """(bound - objective) / bound."""
+        return (self.bound - self.objective) / self.bound if self.bound > 0 else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The values `tidewise plan --json` prints."""
+        weights = sum(value.weight for value in self.values)
+        return {
+            "status": str(self.status),
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "phi": min(value.least_served for value in self.values),
+            "effective_accuracy": self._effective_accuracy(weights),
+            "served_qps": {name: [value.served[name] for value in self.values] for name in self.values[0].served},
+            "counts": {name: dict(row) for name, row in self.counts.items()},
+            "families": {name: dict(row) for name, row in self.families.items()},
+            "warm": {name: {a: list(some) for a, some in row.items()} for name, row in self.warm.items()},
+            "scenarios": [
+                {"weight": value.weight, "value": value.accuracy, "least_served": value.least_served}
+                for value in self.values
+            ],
+            "loads": self.loads,
+            "cpu_s": self.cpu,
+            "wall_s": self.wall,
+        }
+
+    def _effective_accuracy(self, weights: float) -> float | None:
+        if not any(sum(value.served.values()) for value in self.values):
+            return None
+        return sum(value.weight * value.accuracy for value in self.values) / weights

@@ -1,0 +1,118 @@
+"""The solver in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from wire_stories import (
+    FakeRouter,
+    FakeWorker,
+    calling,
+    controller,
+    real_profile,
+    settings_of,
+    until,
+    write_application,
+)
+
+from tidewise.controller.solving import SolverProcess
+from tidewise.core.case import Case, CaseApplication, CaseVariant
+from tidewise.core.errors import SolverError
+from tidewise.proto import control_pb2 as pb
+from tidewise.proto.control_pb2_grpc import ControllerStub
+
+Story = Callable[[], Awaitable[None]]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    write_application(tmp_path / "models", "pets")
+    return tmp_path / "models"
+
+
+def tell(story: Story) -> None:
+    asyncio.run(asyncio.wait_for(story(), 100))
+
+
+def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path, repository: Path) -> None:
+    hang = [sys.executable, "-c", _CHILD + "time.sleep(99)"]
+    crash = [sys.executable, "-c", _CHILD + "sys.stdin.buffer.read(8); os.abort()"]
+    lie = [sys.executable, "-c", _CHILD + "\nwhile sys.stdin.buffer.read(8): say('solved it')\n"]
+
+    async def story() -> None:
+        for number, command in enumerate((hang, crash, lie)):
+            settings = settings_of(tmp_path / f"state{number}", repository, solve_limit=0.5)
+            async with (
+                controller(settings, SolverProcess(command)) as port,
+                FakeRouter(port) as router,
+                FakeWorker(port, "big-0", profile=real_profile("pets")),
+                calling(port) as channel,
+            ):
+                await until(lambda router=router: router.routes == {"big-0": "pets"})  # type: ignore[misc]
+                status = await ControllerStub(channel).Status(pb.StatusRequest())
+                assert status.plan.status == "fallback"
+
+    tell(story)
+
+
+_CHILD = """
+import os, pickle, struct, sys, time
+def say(value):
+    body = pickle.dumps(value)
+    sys.stdout.buffer.write(struct.pack("<Q", len(body)) + body)
+    sys.stdout.buffer.flush()
+say("ready")
+"""
+
+
+def test_a_solver_process_that_was_killed_is_started_again() -> None:
+    case = Case({"big": 1}, {"a": CaseApplication(5)}, {"a/1": CaseVariant("a", 1.0)}, {"big": {"a/1": 10}})
+
+    async def story() -> None:
+        solver = SolverProcess()
+        first = await solver.solve(case, "auto", 1e-4, 20)
+        assert first.counts == {"big": {"a/1": 1}}
+        process = solver._process
+        assert process is not None
+        process.kill()
+        await process.wait()
+        assert (await solver.solve(case, "auto", 1e-4, 20)).counts == first.counts
+        with pytest.raises(SolverError, match="unknown"):
+            await solver.solve(case, "magic", 1e-4, 20)
+        await solver.stop()
+
+    tell(story)
+
+
+def test_a_solve_ends_at_its_limit_whatever_the_solver_does() -> None:
+    case = Case({"big": 1}, {}, {}, {})
+
+    async def story() -> None:
+        solver = SolverProcess([sys.executable, "-c", _CHILD + "time.sleep(99)"])
+        await solver.start()
+        began = time.monotonic()
+        with pytest.raises(SolverError, match="did not answer within"):
+            await solver.solve(case, "auto", 1e-4, 0.5)
+        assert time.monotonic() - began < 5  # 0.5 s, on a machine with nothing else to do
+        await solver.stop()
+
+    tell(story)
+
+
+def test_a_child_whose_parent_is_killed_ends_without_a_word() -> None:
+    starts_and_dies = (
+        "import os, subprocess, sys\n"
+        "pipe = subprocess.PIPE\n"
+        "command = [sys.executable, '-m', 'tidewise.controller.solver_child']\n"
+        "subprocess.Popen(command, stdin=pipe, stdout=pipe)\n"
+        "os._exit(0)\n"
+    )
+    # The child holds the standard error of its parent: this returns when both are gone.
+    ended = subprocess.run([sys.executable, "-c", starts_and_dies], stderr=subprocess.PIPE, text=True, timeout=60)
+    assert ended.stderr == ""

@@ -1,0 +1,134 @@
+"""Applications sent to a controller over the wire, and files fetched from it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from wire_stories import (
+    FakeRouter,
+    FakeWorker,
+    calling,
+    controller,
+    real_profile,
+    settings_of,
+    until,
+    write_application,
+)
+
+from tidewise.proto import control_pb2 as pb
+from tidewise.proto.control_pb2_grpc import ControllerStub
+
+Story = Callable[[], Awaitable[None]]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    write_application(tmp_path / "models", "pets")
+    return tmp_path / "models"
+
+
+def tell(story: Story) -> None:
+    asyncio.run(asyncio.wait_for(story(), 100))
+
+
+def chunks_of(folder: Path, *, name: str = "", paths: dict[str, str] | None = None) -> Iterator[pb.ApplyChunk]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            sent = (paths or {}).get(path.name, str(path.relative_to(folder)))
+            yield pb.ApplyChunk(application=name or folder.name, path=sent, data=path.read_bytes())
+
+
+def test_an_applied_application_is_served_fetched_and_there_after_a_restart(tmp_path: Path, repository: Path) -> None:
+    cars = write_application(tmp_path / "elsewhere", "cars")
+    model = (cars / "small" / "model.onnx").read_bytes()
+
+    async def story() -> None:
+        profile = real_profile("pets", "cars")
+        async with (
+            controller(settings_of(tmp_path / "state", repository)) as port,
+            FakeRouter(port) as router,
+            FakeWorker(port, "big-0", "big-1", profile=profile),
+            calling(port) as channel,
+        ):
+            stub = ControllerStub(channel)
+            reply = await stub.Apply(iter(chunks_of(cars)))
+            assert not reply.replaced and list(reply.variants) == ["large", "medium", "small"]
+            await until(lambda: set(router.routes.values()) == {"pets", "cars"})
+            digest = hashlib.sha256(model).hexdigest()
+            assert await _fetched(stub, application="cars", digest=digest) == model
+            assert await _fetched(stub, application="cars", path="application.toml")
+        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
+            stub = ControllerStub(channel)
+            assert len((await stub.Status(pb.StatusRequest())).applications) == 2
+            await stub.Remove(pb.RemoveRequest(application="pets"))
+        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
+            status = await ControllerStub(channel).Status(pb.StatusRequest())
+            assert ['name = "cars"' in one.spec.toml for one in status.applications] == [True]
+
+    tell(story)
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        ({"application.toml": "../application.toml"}, "refused"),
+        ({"application.toml": "/etc/application.toml"}, "refused"),
+        ({"application.toml": "a/../../application.toml"}, "refused"),
+        ({"application.toml": ".hidden"}, "refused"),
+        ({"application.toml": "other.toml"}, "holds no application.toml"),
+        ({"model.onnx": "large/model.onnx"}, "sent twice"),
+    ],
+)
+def test_a_wrong_upload_changes_nothing(tmp_path: Path, repository: Path, paths: dict[str, str], said: str) -> None:
+    cars = write_application(tmp_path / "elsewhere", "cars")
+
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
+            stub = ControllerStub(channel)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await stub.Apply(iter(chunks_of(cars, paths=paths)))
+            assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert said in str(caught.value.details())
+            assert len((await stub.Status(pb.StatusRequest())).applications) == 1
+        assert not list((tmp_path / "state" / "repository").iterdir())
+        assert not list((tmp_path / "state" / "incoming").iterdir())
+
+    tell(story)
+
+
+def test_an_upload_without_a_model_or_without_measured_accuracy_is_refused(tmp_path: Path, repository: Path) -> None:
+    cars = write_application(tmp_path / "elsewhere", "cars")
+    bare = write_application(tmp_path / "bare", "bare")
+    (cars / "small" / "model.onnx").unlink()
+    (bare / "accuracy.json").unlink()
+
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
+            for folder, said in ((cars, "small/model.onnx is missing"), (bare, "no measured accuracy")):
+                with pytest.raises(grpc.aio.AioRpcError, match=said):
+                    await ControllerStub(channel).Apply(iter(chunks_of(folder)))
+
+    tell(story)
+
+
+def test_unknown_names_are_told_what_there_is(tmp_path: Path, repository: Path) -> None:
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
+            stub = ControllerStub(channel)
+            with pytest.raises(grpc.aio.AioRpcError, match="there are: pets"):
+                await stub.Remove(pb.RemoveRequest(application="dogs"))
+            with pytest.raises(grpc.aio.AioRpcError, match="no model file with digest"):
+                await _fetched(stub, application="pets", digest="0" * 64)
+            with pytest.raises(grpc.aio.AioRpcError, match="refused"):
+                await _fetched(stub, application="pets", path="../../../etc/passwd")
+
+    tell(story)
+
+
+async def _fetched(stub: ControllerStub, **request: str) -> bytes:
+    return b"".join([chunk.data async for chunk in stub.Fetch(pb.FetchRequest(**request))])

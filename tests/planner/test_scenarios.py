@@ -1,0 +1,76 @@
+"""The scenario plan: one placement for several demands, the variants as recourse."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small_cases import small_case
+
+from tidewise.controller.allocation.ceiling import ceilings
+from tidewise.controller.allocation.demand_scenarios import scenarios
+from tidewise.controller.allocation.hull import Rung, hull
+from tidewise.controller.allocation.scenario_plan import plan_scenarios
+from tidewise.core.scenario import ScenarioCase
+
+
+def scenario_case(seed: int) -> ScenarioCase:
+    draw = random.Random(seed)
+    case = small_case(seed, load=draw.choice((3, 6, 12)), terms=seed % 2 == 0)
+    base = {name: one.demand for name, one in case.applications.items()}
+    demands = tuple({name: d * draw.uniform(0.3, 2) for name, d in base.items()} for _ in range(3))
+    return ScenarioCase(case, demands, (1.0, 2.0, 0.5))
+
+
+def test_highs_equals_pulp() -> None:
+    for seed in range(20):
+        asked = scenario_case(seed)
+        one, two = plan_scenarios(asked, gap=0.0), plan_scenarios(asked, gap=0.0, method="pulp")
+        assert one.objective == pytest.approx(two.objective, abs=1e-5), seed
+        assert one.gap == pytest.approx(0.0, abs=1e-6)
+
+
+def test_one_scenario_with_enough_devices_is_the_best_of_the_hull() -> None:
+    case = replace(small_case(3, load=0.1), current={})
+    solution = plan_scenarios(ScenarioCase(case, ({n: a.demand for n, a in case.applications.items()},), (1.0,)))
+    assert all(value.least_served in (0.0, pytest.approx(1.0)) for value in solution.values)
+
+
+def test_a_memory_budget_limits_the_warm_set_and_never_helps() -> None:
+    for seed in range(10):
+        asked = scenario_case(seed)
+        memory = dict.fromkeys(asked.case.variants, 10)
+        tight = replace(asked, memory=memory, warm_budget=dict.fromkeys(asked.case.device_types, 10))
+        free, bound = plan_scenarios(asked, gap=0.0), plan_scenarios(tight, gap=0.0)
+        assert all(len(some) <= 1 for row in bound.warm.values() for some in row.values())
+        assert bound.objective <= free.objective + 1e-7
+
+
+def test_hull_drops_what_a_mixture_beats() -> None:
+    rungs = [Rung("fast", 10, 0.5), Rung("middle", 5, 0.6), Rung("good", 4, 0.9), Rung("bad", 3, 0.4), Rung("no", 0, 1)]
+    assert [rung.variant for rung in hull(rungs)] == ["fast", "good"]
+
+
+def test_ceilings_carry_the_rate_on_the_more_accurate_side() -> None:
+    ladder = hull([Rung("s", 20, 0.6), Rung("m", 10, 0.8), Rung("l", 4, 0.9)])
+    assert ceilings({"t": 2}, {"t": ladder}, 5) == {"t": "l"}
+    assert ceilings({"t": 2}, {"t": ladder}, 15) == {"t": "l"}  # m carries it; l is one step more accurate
+    assert ceilings({"t": 2}, {"t": ladder}, 30) == {"t": "m"}
+    assert ceilings({"t": 2}, {"t": ladder}, 99) == {"t": "s"}
+    assert ceilings({"t": 0}, {"t": ladder}, 1) == {}
+
+
+def test_scenarios_from_history() -> None:
+    history = np.full((2, 600), 1.0)  # one query each tenth of a second
+    history[0, 300:400] = 5.0  # ten busy seconds
+    demands, weights = scenarios(history, 0.1, np.array([0.3, 0.3]), np.ones(2))
+    assert demands.shape == (6, 2)
+    assert weights.sum() == pytest.approx(1.0)
+    assert demands[3, 0] > 50  # the busiest ten seconds are remembered
+    assert (demands[5] > demands[4]).all()
+    assert (demands[4] > demands[2]).all()
+
+
+def test_no_history_is_no_demand() -> None:
+    demands, _ = scenarios(np.zeros((3, 0)), 0.1, np.ones(3), np.ones(3))
+    assert not demands.any()
