@@ -24,8 +24,9 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="ROUTER_TESTS does not name 
 POLICIES = ("least-backlog", "cycle")  # the random one draws from another generator
 EXAMPLES = int(os.environ.get("ROUTER_HISTORIES", "200"))
 
+NONE = st.just(0.0)
 LANES = st.lists(
-    st.tuples(st.one_of(st.just(0.0), st.floats(0.001, 1.0)), st.floats(0.0, 500.0), st.floats(0.0, 0.3)),
+    st.tuples(NONE | st.floats(0.001, 1.0), NONE | st.floats(0.01, 500.0), NONE | st.floats(1e-5, 0.3)),
     min_size=1,
     max_size=12,
 )
