@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tidewise.controller.allocation.ceiling import ceilings
@@ -32,6 +32,8 @@ from tidewise.core.solution import Status
 
 STEER_EVERY = 0.5  # seconds
 LEAST_RATE = 0.2
+EASE = 1.25  # times the rate that the accurate devices must carry before others are spares
+SPARE = 0.02  # of its capacity's share, for a device that is not needed
 RECOURSE_SIGMA = 1.0  # deviations above the last seconds' rate that ceilings leave room for
 
 _Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
@@ -119,10 +121,14 @@ class ScenarioPolicy:
                 serves = one.application if planned else _serves(view, one.worker)
                 holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in case.applications}
-        return tuple(
+        aimed = tuple(
             _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
             for one in plan.assignments
         )
+        return tuple(_shared(aimed, case, kind_of, self._rates(view)))
+
+    def _rates(self, view: View) -> dict[str, float]:
+        return {n: _recourse_rate(one, view.applications[n].slo) for n, one in view.estimates.items()}
 
     def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""
@@ -147,6 +153,33 @@ class ScenarioPolicy:
             gap=answer.gap,
             solve=answer.wall,
         )
+
+
+def _shared(
+    assignments: Sequence[Assignment], case: Case, kind_of: Mapping[str, str], rates: Mapping[str, float]
+) -> Iterator[Assignment]:
+    """The assignments with shares by capacity; devices that others, at least as accurate, can spare get little.
+
+    So reserve costs no accuracy while nothing is scarce: a router that weighs backlogs by share comes to it late.
+    """
+    weight: dict[str, float] = {}
+    for name in {one.application for one in assignments}:
+        mine = [one for one in assignments if one.application == name]
+        ceilings_of = {one.worker: joined(name, one.ceiling) for one in mine}
+        mine.sort(key=lambda one: -case.variants[ceilings_of[one.worker]].accuracy)
+        left, worst = EASE * rates.get(name, 0.0), 1.0
+        for one in mine:
+            accuracy = case.variants[ceilings_of[one.worker]].accuracy
+            spare = left <= 0 and accuracy < worst
+            weight[one.worker] = one.capacity * (SPARE if spare else 1.0)
+            if not spare:
+                worst = accuracy
+                left -= case.capacity.get(kind_of.get(one.worker, ""), {}).get(ceilings_of[one.worker], 0.0)
+    total: dict[str, float] = defaultdict(float)
+    for one in assignments:
+        total[one.application] += weight[one.worker]
+    for one in assignments:
+        yield replace(one, share=weight[one.worker] / total[one.application]) if total[one.application] else one
 
 
 def _least(name: str, pairs: Iterable[tuple[ScenarioValue, Mapping[str, float]]]) -> float:
