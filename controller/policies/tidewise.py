@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidewise.controller.allocation.ceiling import ceilings
@@ -18,6 +18,7 @@ from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.families import Families, ladder, place_families, warm_room, warm_variants, with_spares
 from tidewise.controller.greedy import greedy
 from tidewise.controller.policies.policy import Answer, Verdict
+from tidewise.controller.policies.reserve import shared
 from tidewise.controller.policies.restrict import every_variant
 from tidewise.controller.question import Question, View, ask
 from tidewise.controller.scenarios import SHORT, DemandMemory, Tuning, level, scenarios
@@ -32,8 +33,6 @@ from tidewise.core.solution import Status
 
 STEER_EVERY = 0.5  # seconds
 LEAST_RATE = 0.2
-EASE = 1.25  # times the rate that the accurate devices must carry before others are spares
-SPARE = 0.02  # of its capacity's share, for a device that is not needed
 RECOURSE_SIGMA = 1.0  # deviations above the last seconds' rate that ceilings leave room for
 
 _Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
@@ -125,7 +124,7 @@ class ScenarioPolicy:
             _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
             for one in plan.assignments
         )
-        return tuple(_shared(aimed, case, kind_of, self._rates(view)))
+        return tuple(shared(aimed, case, kind_of, self._rates(view)))
 
     def _rates(self, view: View) -> dict[str, float]:
         return {n: _recourse_rate(one, view.applications[n].slo) for n, one in view.estimates.items()}
@@ -153,33 +152,6 @@ class ScenarioPolicy:
             gap=answer.gap,
             solve=answer.wall,
         )
-
-
-def _shared(
-    assignments: Sequence[Assignment], case: Case, kind_of: Mapping[str, str], rates: Mapping[str, float]
-) -> Iterator[Assignment]:
-    """The assignments with shares by capacity; devices that others, at least as accurate, can spare get little.
-
-    So reserve costs no accuracy while nothing is scarce: a router that weighs backlogs by share comes to it late.
-    """
-    weight: dict[str, float] = {}
-    for name in {one.application for one in assignments}:
-        mine = [one for one in assignments if one.application == name]
-        ceilings_of = {one.worker: joined(name, one.ceiling) for one in mine}
-        mine.sort(key=lambda one: -case.variants[ceilings_of[one.worker]].accuracy)
-        left, worst = EASE * rates.get(name, 0.0), 1.0
-        for one in mine:
-            accuracy = case.variants[ceilings_of[one.worker]].accuracy
-            spare = left <= 0 and accuracy < worst
-            weight[one.worker] = one.capacity * (SPARE if spare else 1.0)
-            if not spare:
-                worst = accuracy
-                left -= case.capacity.get(kind_of.get(one.worker, ""), {}).get(ceilings_of[one.worker], 0.0)
-    total: dict[str, float] = defaultdict(float)
-    for one in assignments:
-        total[one.application] += weight[one.worker]
-    for one in assignments:
-        yield replace(one, share=weight[one.worker] / total[one.application]) if total[one.application] else one
 
 
 def _least(name: str, pairs: Iterable[tuple[ScenarioValue, Mapping[str, float]]]) -> float:
