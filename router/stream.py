@@ -12,8 +12,8 @@ import grpc
 from tidewise.core.errors import QueryError
 from tidewise.proto import inference_pb2 as pb
 from tidewise.router.failure import Failure
-from tidewise.router.forward import Forwarder
 from tidewise.router.head import read_head
+from tidewise.router.plane import Plane
 
 Context = grpc.aio.ServicerContext[Any, Any]
 WINDOW = 64  # queries of one stream in flight; further messages wait unread, which the sender feels as flow control
@@ -51,7 +51,7 @@ class Window:
 class Streams:
     """Serves streams, and can ask all of them to come to an end."""
 
-    def __init__(self, forwarder: Forwarder) -> None:
+    def __init__(self, forwarder: Plane) -> None:
         self._forwarder = forwarder
         self._readers: set[asyncio.Task[None]] = set()
 
@@ -71,7 +71,7 @@ class Streams:
 class _Stream:
     """One stream; its tasks belong to ``group``, so that they end with it."""
 
-    def __init__(self, forwarder: Forwarder, context: Context, group: asyncio.TaskGroup) -> None:
+    def __init__(self, forwarder: Plane, context: Context, group: asyncio.TaskGroup) -> None:
         self._forwarder, self._context, self._group = forwarder, context, group
         self._metadata: Iterable[tuple[str, str | bytes]] = context.invocation_metadata() or ()
         self._window = Window(WINDOW, forwarder.table.max_message)

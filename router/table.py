@@ -192,10 +192,11 @@ def _entry(application: Application, routes: Sequence[Route]) -> Entry:
     for variant in application.variants:
         warm = [route for route in routes if variant.name in route.variants]
         pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm, batch)
-    return Entry(application, everywhere, pinned, names, _worth(application))
+    return Entry(application, everywhere, pinned, names, worth_of(application))
 
 
-def _worth(application: Application) -> dict[str, float]:
+def worth_of(application: Application) -> dict[str, float]:
+    """Each measured variant's accuracy over the best one's, by name."""
     accuracies = {one.name: one.accuracy for one in application.variants if one.accuracy is not None}
     best = max(accuracies.values(), default=0.0)
     return {name: accuracy / best for name, accuracy in accuracies.items()} if best > 0 else {}
