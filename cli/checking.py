@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
         yield f"{folder / APPLICATION_FILE} [test_data]: output {data.output!r} is not an output of the application"
     try:
         arrays = dict(np.load(file))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
         yield f"{file} cannot be read as an .npz of arrays: {reason(error)}"
         return
     for name in [one.name for one in application.inputs] + [data.labels]:

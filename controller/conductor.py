@@ -131,6 +131,7 @@ class Conductor:
             barred=self.quarantine.barred(devices),
             siblings=0 if self.cluster.policies.variant_choice == PLANNED else SIBLINGS,
             expecting=bool(self.expected.keys() - self._seen),
+            batch_share=self.cluster.limits.batch_share,
         )
 
     def _handle(self, event: Event, now: float) -> list[Action]:

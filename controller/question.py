@@ -13,6 +13,7 @@ from tidewise.controller.registry import Device
 from tidewise.controller.spare import reserve, without
 from tidewise.controller.triggers import BURST_WINDOW, LEAST_PLANNED, Trigger
 from tidewise.core.application import Application
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.case import Case
 from tidewise.core.cluster import DeviceType, PlannerSettings
 from tidewise.core.demand import Estimate, planned_demand
@@ -29,7 +30,8 @@ class View:
     """Everything the planner may look at. ``devices`` can be planned for; ``barred`` are (device, digest) pairs.
 
     ``siblings`` is how many variants a device keeps warm beside the planned one, as memory allows; ``expecting``
-    whether the estimates are stated expectations rather than measured.
+    whether the estimates are stated expectations rather than measured; ``batch_share`` the share of its SLO a batch may
+    take.
     """
 
     applications: Mapping[str, Application]
@@ -40,6 +42,7 @@ class View:
     barred: Barred = frozenset()
     siblings: int = 0
     expecting: bool = False
+    batch_share: float = QUEUE_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,9 @@ def ask(
     read = demanded or demand_of
     demand = {name: read(name, one, trigger, view, settings) for name, one in view.applications.items()}
     counts = held_counts(kinds, held)
-    case = restrict(build_case(view.applications, kinds, view.profile, view.device_types, demand, counts))
+    case = restrict(
+        build_case(view.applications, kinds, view.profile, view.device_types, demand, counts, view.batch_share)
+    )
     reserved = reserve(case)
     return Question(ticket, trigger, case, without(case, reserved), reserved, kinds, demand, held)
 

@@ -77,10 +77,11 @@ class PlannerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that protect a process: bytes of one message, queries in one worker's queue."""
+    """Bounds: bytes of one message, queries in one worker's queue, and the share of its SLO that a batch may take."""
 
     max_message: int = 64 * 1024 * 1024
     max_queue: int = 512
+    batch_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,7 @@ def _limits(table: Table) -> Limits:
     limits = Limits(
         max_message=round(table.number("max_message_mb", default.max_message / MIB, low=0.001, high=2047) * MIB),
         max_queue=table.integer("max_queue", default.max_queue, low=1),
+        batch_share=table.number("batch_share", default.batch_share, low=0.01, high=1.0),
     )
     table.done()
     return limits
@@ -151,6 +152,7 @@ def format_cluster(cluster: Cluster) -> str:
         "[limits]",
         _line("max_message_mb", cluster.limits.max_message / MIB),
         _line("max_queue", cluster.limits.max_queue),
+        _line("batch_share", cluster.limits.batch_share),
     ]
     for one in cluster.device_types.values():
         lines += ["", f"[device_types.{_toml(one.name)}]", *_device_lines(one)]

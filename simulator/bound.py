@@ -43,7 +43,8 @@ def _case(world: World) -> Case:
         name: Kind(name, name, one.memory, frozenset(), tuple(f"{name}-{n}" for n in range(one.count)))
         for name, one in types.items()
     }
-    return build_case(world.applications, kinds, world.profile, types, {}, {})
+    share = world.cluster.limits.batch_share
+    return build_case(world.applications, kinds, world.profile, types, {}, {}, share)
 
 
 def _best(case: Case, demand: Mapping[str, float]) -> float:

@@ -81,7 +81,8 @@ class Site:
             return Order(order.plan_version)
         kind = self.world.cluster.device_types[station.type]
         application = self.world.applications[part.application]
-        return order_from(order.plan_version, part, application, self.world.profile, kind)
+        share = self.world.cluster.limits.batch_share
+        return order_from(order.plan_version, part, application, self.world.profile, kind, share)
 
     def _carry_out(self, station: Station, actions: Sequence[Action], now: float) -> None:
         for action in actions:

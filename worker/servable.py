@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tidewise.core.application import Application, Variant
-from tidewise.core.capacity import capacity
+from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.errors import PlanError
 from tidewise.core.profile import VariantProfile
 
@@ -56,14 +56,16 @@ class Servable:
         return full * self.latency[-1] + self.latency[rest]
 
 
-def servable(application: Application, variant: Variant, profile: VariantProfile) -> Servable:
-    """The variant as this profile measured it.
+def servable(
+    application: Application, variant: Variant, profile: VariantProfile, share: float = QUEUE_SHARE
+) -> Servable:
+    """The variant as this profile measured it; a batch may take ``share`` of the SLO.
 
     The largest batch is the one that gives the profile its capacity, so what was planned is what runs. A variant too
     slow for that runs one smallest batch at a time. Raises PlanError if no allowed size was profiled.
     """
     allowed = _allowed(variant, profile)
-    best = capacity(profile, application.slo, sizes=allowed).batch
+    best = capacity(profile, application.slo, sizes=allowed, share=share).batch
     sizes = tuple(size for size in allowed if size <= best) or allowed[:1]
     return tabulated(
         Model(application.name, variant.name, variant.digest),

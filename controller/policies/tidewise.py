@@ -18,6 +18,7 @@ from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.families import Families, ladder, place_families, warm_room, warm_variants, with_spares
 from tidewise.controller.greedy import greedy
 from tidewise.controller.policies.policy import Answer, Verdict
+from tidewise.controller.policies.reserve import shared
 from tidewise.controller.policies.restrict import every_variant
 from tidewise.controller.question import Question, View, ask
 from tidewise.controller.scenarios import SHORT, DemandMemory, Tuning, level, scenarios
@@ -119,10 +120,14 @@ class ScenarioPolicy:
                 serves = one.application if planned else _serves(view, one.worker)
                 holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in case.applications}
-        return tuple(
+        aimed = tuple(
             _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
             for one in plan.assignments
         )
+        return tuple(shared(aimed, case, kind_of, self._rates(view)))
+
+    def _rates(self, view: View) -> dict[str, float]:
+        return {n: _recourse_rate(one, view.applications[n].slo) for n, one in view.estimates.items()}
 
     def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""

@@ -64,6 +64,13 @@ def test_a_corrupt_model_file_is_named(folder: Path) -> None:
     assert str(model) in result.output and "not a loadable ONNX model" in result.output
 
 
+def test_test_data_that_is_no_archive_are_named(folder: Path) -> None:
+    (folder / "test.npz").write_bytes(b"PK\x03\x04cut short")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert str(folder / "test.npz") in result.output
+
+
 def test_a_wrong_signature_is_named_tensor_by_tensor(folder: Path) -> None:
     spoil(folder, 'datatype = "UINT8"', 'datatype = "FP32"')
     result = check(folder, "--json")
