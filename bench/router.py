@@ -8,8 +8,8 @@ folder that has them). HAProxy and nginx take part if they are installed.
 Rows: payload (bytes); mode (closed-N: N callers, each asking again when answered; open-R: R queries a second, timed
 from when they were due); target; p50_us and p99_us as a caller sees them; added_p50_us and added_p99_us over the direct
 ones of the same round; cpu_us (CPU time of the target a query, all its processes); rps. Medians over the rounds.
-Caller, router and worker share the machine, so rps is that of the whole chain. A round whose direct p99 at closed-1 exceeds
-0.5 ms was disturbed: `void_rounds` counts them, and they are left out where enough others remain.
+Caller, router and worker share the machine, so rps is that of the whole chain. A round whose direct p99 at closed-1
+exceeds 0.5 ms was disturbed: `void_rounds` counts them, and they are left out where enough others remain.
 """
 
 from __future__ import annotations
