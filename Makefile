@@ -14,6 +14,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidewise needs Python 3.11 or newer"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV): packages and the C++ parts, a minute or more"
 	@$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
 	@$(BIN)/tidewise doctor --brief

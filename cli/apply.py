@@ -20,7 +20,7 @@ POLL_SECONDS = 0.2
 UPLOAD_SECONDS = 600.0
 
 
-@click.command(name="apply")
+@click.command(name="apply", short_help="Add an application to a running cluster.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @controller_option
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until workers serve it.")

@@ -12,12 +12,12 @@ import click
 from tidewise.cli.checking import application_faults, cluster_faults
 from tidewise.cli.options import cluster_option, json_option, read_cluster
 from tidewise.core.cluster import Cluster
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, application_folders
 from tidewise.core.profile import Profile, parse_profile
 
 
-@click.command(name="check")
+@click.command(name="check", short_help="Check a cluster file, application or profile.")
 @click.argument("path", type=click.Path(path_type=Path))
 @cluster_option
 @click.option("--profile", "profile_file", metavar="FILE", type=click.Path(path_type=Path), help="Judge SLOs by this.")
@@ -64,4 +64,4 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}") from error

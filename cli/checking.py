@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.files import APPLICATION_FILE, model_path, read_source
 from tidewise.core.profile import Profile, parse_profile
 from tidewise.worker.signature import signature_faults
@@ -33,8 +34,16 @@ def application_faults(folder: Path, cluster: Cluster, profile: Profile | None) 
     broken = [fault for one in application.variants for fault in signature_faults(folder / one.model, one, application)]
     yield from broken
     yield from _test_data_faults(folder, application)
+    yield from _accuracy_faults(application)
     if not broken:
         yield from _slo_faults(folder, application, cluster, profile)
+
+
+def _accuracy_faults(application: Application) -> Iterator[str]:
+    try:
+        application.best_accuracy()
+    except InputError as error:
+        yield str(error)
 
 
 def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
@@ -46,8 +55,8 @@ def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
         yield f"{folder / APPLICATION_FILE} [test_data]: output {data.output!r} is not an output of the application"
     try:
         arrays = dict(np.load(file))
-    except (OSError, ValueError) as error:
-        yield f"{file} cannot be read as an .npz of arrays: {error}"
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        yield f"{file} cannot be read as an .npz of arrays: {reason(error)}"
         return
     for name in [one.name for one in application.inputs] + [data.labels]:
         if name not in arrays:

@@ -19,7 +19,7 @@ from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError
 
 
-@click.command(name="controller")
+@click.command(name="controller", short_help="Run a controller.")
 @click.option("--listen", metavar="HOST:PORT", help="gRPC address; 127.0.0.1 and the cluster file's port without it.")
 @click.option("--metrics", metavar="HOST:PORT", help="Serve Prometheus metrics here; none without it.")
 @cluster_option

@@ -19,6 +19,7 @@ from tidewise.cli.profiles import local_profile
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError
 from tidewise.core.files import read_repository
+from tidewise.dashboard.numbers import percent
 from tidewise.traces.runs import read_run
 from tidewise.traces.samples import load_samples
 
@@ -26,7 +27,7 @@ PERIOD = 10.0  # seconds between plans: a demonstration shows several
 RIVALS = ("ilp", "clipper-ha", "clipper-ht")
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Replay rising demand on a cluster here.")
 @click.option("--seconds", type=click.IntRange(5, 3600), default=90, show_default=True, help="Length of the trace.")
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Allocation policy; repeat to compare.")
 @click.option("--compare", is_flag=True, help=f"The same trace under each of {', '.join(RIVALS)}.")
@@ -104,7 +105,7 @@ def _shows(
 def _scale_line(found: Scale, peak: float) -> str:
     return (
         f"peak {peak:.0f} queries/s: {peak / found.top:.2f} times what the most accurate variants carry"
-        f" ({found.top:.0f}), {peak / found.cheapest:.0%} of what the cheapest can ({found.cheapest:.0f})"
+        f" ({found.top:.0f}), {percent(peak / found.cheapest)} of what the cheapest can ({found.cheapest:.0f})"
     )
 
 

@@ -18,6 +18,7 @@ from tidewise import __version__
 from tidewise.cli.options import STARTER_MODELS, json_option
 from tidewise.core.errors import TidewiseError
 from tidewise.core.files import read_repository
+from tidewise.native.data_plane import GET_IT, find_data_plane, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def examine() -> Iterator[Finding]:
     yield from _packages()
     yield _extension("engine", "_engine", "C++ engine", "Python engine (same answers, more overhead a batch)")
     yield _extension("planner", "_planner", "C++ planner", "HiGHS (same plans, more CPU a solve)")
+    yield _data_plane()
     yield _models()
 
 
@@ -90,6 +92,18 @@ def _extension(what: str, module: str, here: str, instead: str) -> Finding:
     except ImportError as error:
         return Finding(what, "broken", f"{here} is built but does not load: {error}; build again: pip install -e .")
     return Finding(what, "ok", here)
+
+
+def _data_plane() -> Finding:
+    program = find_data_plane()
+    if program is None:
+        return Finding(
+            "router", "missing", f"Python data plane (same answers, more CPU a query); for the C++ one, {GET_IT}"
+        )
+    version = version_of(program)
+    if version is None:
+        return Finding("router", "broken", f"{program} does not start; build again: pip install -e .")
+    return Finding("router", "ok", f"C++ data plane ({version})")
 
 
 def _models() -> Finding:

@@ -18,7 +18,7 @@ from tidewise.core.errors import InputError, TidewiseError
 STOP_SECONDS = 20.0
 
 
-@click.command(name="down")
+@click.command(name="down", short_help="Stop the cluster that `up` started.")
 @state_option
 def command(state: Path) -> None:
     """Stop the cluster whose state folder this is: drained queries are finished first."""

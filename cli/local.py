@@ -74,6 +74,7 @@ def commands(
     state: Path,
     profile: Path,
     expected: Mapping[str, float] = NOTHING_EXPECTED,
+    data_plane: str = "python",
 ) -> list[Command]:
     """The processes of a local cluster, in the order in which they start.
 
@@ -86,7 +87,7 @@ def commands(
     expect = [word for name, rate in expected.items() for word in ("--expect", f"{name}={rate:g}")]
     controller = Command("controller", ("controller", *where, *own, *expect))
     listen = ("--listen", f"{HOST}:{ports.grpc}", "--http", f"{HOST}:{ports.http}")
-    router = Command(ROUTER, ("router", *join, *listen))
+    router = Command(ROUTER, ("router", *join, *listen, "--data-plane", data_plane))
     common = (*join, "--repository", str(repository), "--state", str(state / "worker"), "--profile", str(profile))
     workers = [one for device_type in cluster.device_types.values() for one in _workers(device_type, common)]
     return [controller, router, *workers]
@@ -119,6 +120,7 @@ def running(
     profile: Path,
     say: Callable[[str], None],
     expected: Mapping[str, float] = NOTHING_EXPECTED,
+    data_plane: str = "python",
 ) -> Iterator[LocalCluster]:
     """Start the cluster, and stop it however the block ends."""
     state = state.resolve()
@@ -127,7 +129,7 @@ def running(
     cluster_file = state / "cluster.toml"
     cluster_file.write_text(format_cluster(claimed), encoding="utf-8")
     children = Children(state / "logs", say)
-    processes = commands(claimed, cluster_file, repository.resolve(), state, profile.resolve(), expected)
+    processes = commands(claimed, cluster_file, repository.resolve(), state, profile.resolve(), expected, data_plane)
     metrics = metrics_addresses(processes, claimed.ports.metrics)
     local = LocalCluster(claimed, repository.resolve(), state, profile, children, metrics)
     try:

@@ -7,6 +7,8 @@ import logging
 import sys
 from datetime import UTC, datetime
 
+import grpc.aio
+
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -31,8 +33,15 @@ class JsonLines(logging.Formatter):
         return json.dumps(values, default=str)
 
 
+def callers_stayed(record: logging.LogRecord) -> bool:
+    """False for gRPC's word that an answer could not be sent since its caller had hung up: callers may."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (record.name.startswith("grpc") and isinstance(error, grpc.aio.InternalError))
+
+
 def start_logging(part: str, *, verbose: bool = False) -> None:
     """Send every record of the process to standard error as JSON lines; ``part`` says which process speaks."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(part))
+    handler.addFilter(callers_stayed)
     logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.INFO, force=True)

@@ -26,6 +26,7 @@ COMMANDS = {
     "replay": "tidewise.cli.replay",
     "report": "tidewise.cli.report",
     "router": "tidewise.cli.router",
+    "simulate": "tidewise.cli.simulate",
     "status": "tidewise.cli.status",
     "trace": "tidewise.cli.trace",
     "up": "tidewise.cli.up",

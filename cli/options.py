@@ -12,7 +12,7 @@ import click
 import tidewise
 from tidewise.core.cluster import Cluster, DeviceType, default_cluster
 from tidewise.core.clusterfile import parse_cluster
-from tidewise.core.errors import ConfigError, InputError
+from tidewise.core.errors import ConfigError, InputError, reason
 
 STARTER_MODELS = Path(tidewise.__file__).resolve().parent / "models"
 DEFAULT_STATE = Path(".tidewise")
@@ -66,7 +66,7 @@ def read_cluster(file: Path | None) -> Cluster:
     try:
         cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cluster file {file} cannot be read: {error}") from error
+        raise ConfigError(f"cluster file {file} cannot be read: {reason(error)}") from error
     return replace(cluster, device_types={key: _located(one, file) for key, one in cluster.device_types.items()})
 
 

@@ -16,12 +16,12 @@ from tidewise.controller.allocation.solve import Limits, solve
 from tidewise.controller.allocation.strategy import METHODS
 from tidewise.core.case import Case
 from tidewise.core.case_file import counts_from_table, parse, read_case
-from tidewise.core.errors import CaseError, InputError
+from tidewise.core.errors import CaseError, InputError, reason
 from tidewise.core.scenario import ScenarioCase
 from tidewise.core.table import Table
 
 
-@click.command(name="plan")
+@click.command(name="plan", short_help="Solve a planning case without a cluster.")
 @click.argument("case_file", metavar="CASE.json", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON.")
 @click.option("--solver", type=click.Choice(METHODS), default="auto", show_default=True, help="How to solve.")
@@ -51,7 +51,7 @@ def command(
                 case, as_json, solver, Limits(gap=gap), Terms(swap_cost=swap_cost, max_min=max_min), against is not None
             )
     except InputError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"tidewise: {error}", err=True)
         sys.exit(2)
 
 
@@ -84,4 +84,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CaseError(f"cannot read the case {path}: {error}") from error
+        raise CaseError(f"{path} cannot be read: {reason(error)}") from error

@@ -9,14 +9,16 @@ from tidewise.controller.policies import POLICIES as ALLOCATIONS
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import ConfigError
 from tidewise.router.choice import CHOICES as ROUTINGS
-from tidewise.worker.batching import RULES as BATCHINGS
 from tidewise.worker.choice import CHOICES as VARIANT_CHOICES
+from tidewise.worker.hosting import SWAPS
+from tidewise.worker.rivals import KNOWN as BATCHINGS
 
 REGISTRIES = {
     "allocation": ALLOCATIONS,
     "routing": ROUTINGS,
     "batching": BATCHINGS,
     "variant_choice": VARIANT_CHOICES,
+    "swaps": SWAPS,
 }
 
 

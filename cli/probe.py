@@ -11,7 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tidewise.cli.options import parse_address
 
 
-@click.command(name="probe")
+@click.command(name="probe", short_help="Exit 0 if a process serves, 1 if not.")
 @click.argument("address", metavar="HOST:PORT")
 @click.option("--service", default="", metavar="NAME", help="An application's name; the whole process without it.")
 @click.option("--timeout", default=2.0, show_default=True, metavar="SECONDS", type=click.FloatRange(min=0.05))

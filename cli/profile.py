@@ -32,7 +32,7 @@ from tidewise.worker.profiling.subject import Subject, read_subjects
 _Noun = TypeVar("_Noun")
 
 
-@click.command(name="profile")
+@click.command(name="profile", short_help="Measure every variant on every device type.")
 @repository_option
 @cluster_option
 @click.option(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -27,15 +28,24 @@ NAMES = ("variant", "accuracy", "device type")
 
 @contextmanager
 def progress() -> Iterator[Report]:
-    """A bar on standard error, where it is a terminal; feed it steps."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    """A bar on standard error, or one line where that is no terminal; feed it steps."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _say_first
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("measuring {task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
         line = bar.add_task("", total=None)
 
         def report(step: Step) -> None:
             bar.update(line, completed=step.done, total=step.total, description=step.label)
 
         yield report
+
+
+def _say_first(step: Step) -> None:
+    if step.done == 0 and step.total:
+        click.echo(f"measuring {step.total} variants, the first time only", err=True)
 
 
 def profile_tables(

@@ -8,7 +8,7 @@ from tidewise.cli.calling import CALL_SECONDS, calling, controller_option
 from tidewise.proto import control_pb2 as pb
 
 
-@click.command(name="remove")
+@click.command(name="remove", short_help="Remove an application.")
 @click.argument("name", metavar="APPLICATION")
 @controller_option
 def command(name: str, controller: str) -> None:

@@ -42,7 +42,7 @@ class Settings:
     channels: int
 
 
-@click.command(name="replay")
+@click.command(name="replay", short_help="Offer a trace to a cluster, keep the outcomes.")
 @click.argument("trace_file", metavar="TRACE", type=click.Path(path_type=Path))
 @click.option(
     "--target", default="127.0.0.1:8001", show_default=True, metavar="HOST:PORT", help="A router's gRPC port."

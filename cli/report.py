@@ -17,7 +17,7 @@ from tidewise.traces.runs import read_run
 MOST_RUNS = 4  # side by side; more would not be readable
 
 
-@click.command(name="report")
+@click.command(name="report", short_help="Draw runs, or compare them.")
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option(
     "--compare",

@@ -10,10 +10,11 @@ import click
 from tidewise.cli.lifeline import follow_parent
 from tidewise.cli.logs import start_logging
 from tidewise.cli.options import cluster_option, parse_address, read_cluster
+from tidewise.router.plane import PLANES
 from tidewise.router.server import Settings, serve
 
 
-@click.command(name="router")
+@click.command(name="router", short_help="Run a router.")
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller's address.")
 @click.option("--listen", metavar="HOST:PORT", help="gRPC address; 127.0.0.1 and the cluster file's port without it.")
 @click.option("--http", metavar="HOST:PORT", help="HTTP address; 127.0.0.1 and the cluster file's port without it.")
@@ -27,6 +28,13 @@ from tidewise.router.server import Settings, serve
     type=click.FloatRange(min=0),
     help="How long to serve on after SIGTERM while saying not ready.",
 )
+@click.option(
+    "--data-plane",
+    type=click.Choice(PLANES),
+    default="python",
+    show_default=True,
+    help="What forwards queries: the C++ process, or Python.",
+)
 @click.option("--verbose", is_flag=True, help="Log more.")
 def command(
     join: str,
@@ -35,6 +43,7 @@ def command(
     metrics: str | None,
     cluster_file: Path | None,
     drain_delay: float,
+    data_plane: str,
     verbose: bool,
 ) -> None:
     """Route queries to the workers that the controller at --join plans."""
@@ -46,4 +55,5 @@ def command(
     exported = parse_address(metrics, "--metrics") if metrics else None
     follow_parent()
     start_logging("router", verbose=verbose)
-    asyncio.run(serve(Settings(join, listen, http, cluster.limits.max_message, drain_delay, metrics=exported)))
+    limit = cluster.limits.max_message
+    asyncio.run(serve(Settings(join, listen, http, limit, drain_delay, metrics=exported, data_plane=data_plane)))

@@ -21,7 +21,7 @@ from tidewise.proto import control_pb2 as pb
 WATCH_SECONDS = 1.0
 
 
-@click.command(name="status")
+@click.command(name="status", short_help="Show plan, demand, workers and routers.")
 @controller_option
 @json_option
 @click.option("--watch", is_flag=True, help="Follow it on one screen until Ctrl-C; plain lines without a terminal.")

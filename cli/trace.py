@@ -171,7 +171,7 @@ def _write(trace: Trace, out: Path) -> None:
     try:
         write_trace(trace, out)
     except OSError as error:
-        raise InputError(f"{out} cannot be written: {error}") from error
+        raise InputError(f"{out} cannot be written: {error.strerror or error}") from error
     for note in trace.notes:
         click.echo(f"note: {note}", err=True)
     all_ = statistics(trace)

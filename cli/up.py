@@ -18,19 +18,32 @@ from tidewise.cli.options import cluster_option, read_cluster, repository_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
 from tidewise.core.errors import InputError, TidewiseError
+from tidewise.native.data_plane import data_plane as require_data_plane
+from tidewise.router.plane import PLANES
 
 TEND_SECONDS = 0.2
 
 
-@click.command(name="up")
+@click.command(name="up", short_help="Run a whole cluster on this machine.")
 @cluster_option
 @repository_option
 @state_option
 @click.option("--policy", metavar="NAME", help="Allocation policy, instead of the cluster file's.")
+@click.option(
+    "--data-plane",
+    type=click.Choice(PLANES),
+    default="python",
+    show_default=True,
+    help="What forwards queries: the C++ process, or Python.",
+)
 @click.option("--detach", is_flag=True, help="Return once the cluster is ready; `tidewise down` stops it.")
-def command(cluster_file: Path | None, repository: Path, state: Path, policy: str | None, detach: bool) -> None:
+def command(
+    cluster_file: Path | None, repository: Path, state: Path, policy: str | None, data_plane: str, detach: bool
+) -> None:
     """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
     cluster = under(read_cluster(cluster_file), policy)
+    if data_plane == "native":
+        require_data_plane()
     pid = running_pid(state)
     if pid is not None:
         raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
@@ -39,7 +52,7 @@ def command(cluster_file: Path | None, repository: Path, state: Path, policy: st
         return
     signal.signal(signal.SIGTERM, _interrupt)
     profile, _ = local_profile(cluster, repository, state)
-    with running(cluster, repository, state, profile, _say) as local:
+    with running(cluster, repository, state, profile, _say, data_plane=data_plane) as local:
         try:
             _serve(local)
         except KeyboardInterrupt:
@@ -53,6 +66,7 @@ def _serve(local: LocalCluster) -> None:
         f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
         f" Prometheus metrics: {exported}"
     )
+    _say(f"logs: {local.state / 'logs'}; what it does: tidewise status --watch; Ctrl-C stops it")
     while True:
         local.children.tend()
         time.sleep(TEND_SECONDS)
@@ -76,6 +90,7 @@ def _start_detached(state: Path) -> None:
         for line in log.read_text(errors="replace").splitlines():
             if line.startswith("ready: "):
                 click.echo(line)
+                click.echo(f"stop it: tidewise down --state {state}")
                 return
         time.sleep(TEND_SECONDS)
     raise TidewiseError(f"the cluster did not come up:\n{log.read_text(errors='replace')[-2000:]}")

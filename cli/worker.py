@@ -17,7 +17,7 @@ from tidewise.core.errors import InputError, ProfileError
 from tidewise.core.profile import Profile, parse_profile
 
 
-@click.command(name="worker")
+@click.command(name="worker", short_help="Run a worker process.")
 @click.option("--join", required=True, metavar="HOST:PORT", help="The controller.")
 @click.option(
     "--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT", help="Port 0 picks a free one."

@@ -14,6 +14,7 @@ from tidewise.controller.spare import filled
 from tidewise.controller.warm import WarmSiblings
 from tidewise.controller.worth import worth
 from tidewise.core.application import Application
+from tidewise.core.case import Case
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
 from tidewise.core.solution import Solution, faults
@@ -43,15 +44,18 @@ class Wrong:
     reason: str
 
 
-def judge(question: Question, solution: Solution, current: Plan, view: View) -> Plan | Kept | Stale | Wrong:
+def judge(
+    question: Question, solution: Solution, current: Plan, view: View, hysteresis: bool = True
+) -> Plan | Kept | Stale | Wrong:
     """The plan to publish (its version is not set), or why the plan in force stays."""
-    moved = next(_changes(question, view), None)
+    moved = moved_since(question, view)
     if moved is not None:
         return Stale(moved)
+    assert isinstance(question.solve, Case), "counts answer a plain case"
     fault = next(faults(question.solve, solution), None)
     if fault is not None:
         return Wrong(f"the solver's answer was refused: {fault}")
-    plan, why = _chosen(question, solution, current, view)
+    plan, why = _chosen(question, solution, current, view, hysteresis)
     try:
         consistent(plan, view.applications, view.devices)
     except PlanError as error:
@@ -61,13 +65,17 @@ def judge(question: Question, solution: Solution, current: Plan, view: View) -> 
     return plan
 
 
-def _chosen(question: Question, solution: Solution, current: Plan, view: View) -> tuple[Plan, str | None]:
+def _chosen(
+    question: Question, solution: Solution, current: Plan, view: View, hysteresis: bool
+) -> tuple[Plan, str | None]:
     """The new counts, or the present ones with the reason to keep them; both leave no device empty."""
     demand = {name: one.planned for name, one in question.demand.items()} | dict(solution.planned)
     slo = {name: one.slo for name, one in view.applications.items()}
     counts = filled(question.case, _sum(solution.counts, question.reserved), demand, slo)
     mine = hosted_counts(question, current)
-    why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
+    why = None
+    if hysteresis:
+        why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
     if why is not None:
         counts = filled(question.case, mine, demand, slo)
     return _plan(question, solution, counts, demand, view, kept=why is not None), why
@@ -104,6 +112,11 @@ def without_missing(plan: Plan, applications: Mapping[str, Application]) -> tupl
     return tuple(replace(one, share=one.share / total[one.application]) for one in left)
 
 
+def moved_since(question: Question, view: View) -> str | None:
+    """What changed in the cluster since the question was asked, None if nothing that matters."""
+    return next(_changes(question, view), None)
+
+
 def _changes(question: Question, view: View) -> Iterator[str]:
     gone = {device for kind in question.kinds.values() for device in kind.devices} - view.devices.keys()
     if gone:
@@ -117,6 +130,11 @@ def _changes(question: Question, view: View) -> Iterator[str]:
 
 def _halfway(question: Question) -> dict[str, float]:
     return {name: one.at(MARGIN_JUDGED) for name, one in question.demand.items()}
+
+
+def _judged(question: Question, demand: Mapping[str, float]) -> dict[str, float]:
+    """What a plan that is kept owes: the full margin, which it may lack, is asked of new plans only."""
+    return {name: min(rate, demand.get(name, rate)) for name, rate in _halfway(question).items()}
 
 
 def _sum(one: Counts, other: Counts) -> dict[str, dict[str, int]]:
@@ -136,16 +154,17 @@ def _plan(
     question: Question, solution: Solution, counts: Counts, demand: Mapping[str, float], view: View, kept: bool
 ) -> Plan:
     value = worth(question.case, counts, demand)
+    owed = worth(question.case, counts, _judged(question, demand)) if kept else value
     warm = WarmSiblings(view.applications, view.profile, view.siblings)
     bound = max(solution.bound, value.objective)
     return Plan(
         version=0,
         assignments=assignments(question.case, question.kinds, counts, demand, question.held, warm),
         demand={name: demand.get(name, 0.0) for name in view.applications},
-        served={name: _served(name, question, value.served) for name in view.applications},
+        served={name: _served(name, question, owed.served) for name in view.applications},
         trigger=str(question.trigger),
         status=f"{solution.status} (kept)" if kept else _status(solution),
-        phi=value.phi,
+        phi=owed.phi,
         objective=value.objective,
         bound=bound,
         gap=(bound - value.objective) / bound if bound > 0 else 0.0,

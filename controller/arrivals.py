@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 BIN = 0.25
 MEMORY = 32.0  # seconds kept: the longest window, and what late reports need
@@ -17,12 +18,14 @@ class Arrivals:
     _counts: deque[float] = field(default_factory=lambda: deque(maxlen=round(MEMORY / BIN)))
     _newest: int = 0
     _until: float = -math.inf
+    _sums: list[float] = field(default_factory=list)  # of the bins before each; empty until asked for
 
     def add(self, count: float, start: float, end: float) -> None:
         """Count arrivals that came evenly between two times. What lies before the memory is forgotten."""
         if not math.isfinite(count) or count <= 0:
             return
         length = max(end - start, 1e-9)
+        self._sums = []
         self._advance(_bin(end))
         self._until = max(self._until, end)
         for index in range(max(_bin(start), self._newest - len(self._counts) + 1), self._newest + 1):
@@ -31,16 +34,22 @@ class Arrivals:
                 self._counts[index - self._newest - 1] += count * min(1.0, overlap / length)
 
     def rate(self, end: float, window: float) -> float:
-        """Queries per second in (end - window, end]; reading changes nothing."""
-        first, last = _bin(end - window), _bin(end)
-        total = 0.0
-        for index in range(max(first, self._newest - len(self._counts) + 1), min(last, self._newest) + 1):
-            start = index * BIN
-            known = min(start + BIN, self._until)  # the newest bin is still filling
-            inside = min(end, known) - max(end - window, start)
-            if inside > 0:
-                total += self._counts[index - self._newest - 1] * inside / (known - start)
-        return max(0.0, total / window)
+        """Queries per second in (end - window, end]; reading changes nothing that can be seen."""
+        return max(0.0, (self._before(end) - self._before(end - window)) / window)
+
+    def _before(self, time: float) -> float:
+        """Arrivals remembered from before a time, spread evenly inside each bin; the newest is still filling."""
+        if not self._sums:
+            self._sums = [0.0, *accumulate(self._counts)]
+        place = _bin(time) - self._newest + len(self._counts) - 1
+        if place < 0:
+            return 0.0
+        if place >= len(self._counts):
+            return self._sums[-1]
+        start = _bin(time) * BIN
+        known = min(start + BIN, self._until)
+        part = min(1.0, (time - start) / (known - start)) if known > start else 1.0
+        return self._sums[place] + self._counts[place] * part
 
     def _advance(self, index: int) -> None:
         if not self._counts:

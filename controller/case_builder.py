@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tidewise.controller.kinds import Kind
 from tidewise.core.application import Application, Variant
-from tidewise.core.capacity import capacity
+from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.case import Case, CaseApplication, CaseVariant
 from tidewise.core.cluster import DeviceType
 from tidewise.core.profile import Profile, VariantProfile
@@ -45,12 +45,13 @@ def build_case(
     device_types: Mapping[str, DeviceType],
     demand: Mapping[str, Demanded],
     current: Counts,
+    share: float = QUEUE_SHARE,
 ) -> Case:
     """The case. Accuracies are normalised to each application's best variant, and so are accuracy floors.
 
     Applications no device can answer in time are left out: they would drag everyone's served fraction to 0.
     """
-    rates = {kind.name: _capacities(kind, applications, profile, device_types) for kind in kinds.values()}
+    rates = {kind.name: _capacities(kind, applications, profile, device_types, share) for kind in kinds.values()}
     able = {parted(name)[0] for row in rates.values() for name in row}
     asked = {name: one for name, one in applications.items() if name in able}
     variants = {joined(a.name, v.name): _variant(a, v) for a in asked.values() for v in a.variants if v.accuracy}
@@ -83,6 +84,7 @@ def _capacities(
     applications: Mapping[str, Application],
     profile: Profile,
     device_types: Mapping[str, DeviceType],
+    share: float,
 ) -> dict[str, float]:
     known = device_types.get(kind.device_type)
     found = {}
@@ -92,7 +94,7 @@ def _capacities(
             if entry is None or not variant.accuracy or variant.digest in kind.barred:
                 continue
             sizes = variant.batch_sizes or _sizes(known)
-            rate = capacity(entry, application.slo, kind.memory, sizes).rate
+            rate = capacity(entry, application.slo, kind.memory, sizes, share).rate
             if rate > 0:
                 found[joined(application.name, variant.name)] = rate
     return found

@@ -35,6 +35,7 @@ from tidewise.core.cluster import Cluster
 from tidewise.core.demand import NO_DEMAND, Estimate
 from tidewise.core.plan import Plan
 from tidewise.core.report import MeasureRequest, WorkerOrder
+from tidewise.core.routes import RoutingSnapshot
 
 RECENT = 20  # plans kept for the status
 PLANNED = "planned"  # the variant choice that uses no sibling
@@ -67,6 +68,8 @@ class Conductor:
     _stale_orders: bool = True
 
     def __post_init__(self) -> None:
+        limits, policies = self.cluster.limits, self.cluster.policies
+        self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
 
     def resume(self, plan: Plan, revision: int) -> None:
@@ -128,6 +131,7 @@ class Conductor:
             barred=self.quarantine.barred(devices),
             siblings=0 if self.cluster.policies.variant_choice == PLANNED else SIBLINGS,
             expecting=bool(self.expected.keys() - self._seen),
+            batch_share=self.cluster.limits.batch_share,
         )
 
     def _handle(self, event: Event, now: float) -> list[Action]:
@@ -148,8 +152,7 @@ class Conductor:
                 self._take_facts(self.registry.worker_lost(connection), now)
             case RouterReported(connection, report):
                 self.registry.router_reported(connection, report)
-                self.publisher.raise_revision(report.applied_revision)
-                self._stale_routes = True
+                self._stale_routes = self.publisher.raise_revision(report.applied_revision) or self._stale_routes
                 known = [one for one in report.tallies if one.application in self.registry.applications]
                 self._seen.update(one.application for one in known if one.arrivals > 0)
                 self.demand.add(connection, known, now)

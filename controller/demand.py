@@ -12,6 +12,7 @@ from tidewise.core.demand import NO_DEMAND, WINDOWS, Estimate
 from tidewise.core.routes import Tally
 
 MEAN_AGE = 5.0  # seconds: time constant of the level
+LEAST_AGE = 0.25  # seconds
 LATE = 1.0  # seconds a router's report may be overdue before its silence counts as no arrivals
 LONGEST_TALLY = 30.0  # seconds; what a router says of longer ago is no estimate of now
 
@@ -26,13 +27,15 @@ class _Router:
 class DemandEstimator:
     """Windows of rates, an exponentially weighted level and the index of dispersion, for every application.
 
-    Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0.
+    Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0. A
+    window never reaches back behind the first tally: before it, nothing is known rather than nothing came.
     """
 
     _arrivals: dict[str, Arrivals] = field(default_factory=dict)
     _levels: dict[str, float] = field(default_factory=dict)
     _routers: dict[int, _Router] = field(default_factory=dict)
     _levelled: float | None = None
+    _born: float | None = None
 
     def add(self, router: int, tallies: Iterable[Tally], now: float) -> None:
         """One router's tallies since its report before."""
@@ -42,6 +45,7 @@ class DemandEstimator:
             seconds = min(one.seconds, LONGEST_TALLY)
             if not seconds > 0:
                 continue
+            self._born = now - seconds if self._born is None else self._born
             self._arrivals.setdefault(one.application, Arrivals()).add(one.arrivals, now - seconds, now)
             state.dispersions.setdefault(one.application, Dispersion()).add(one.arrivals, seconds)
 
@@ -74,7 +78,8 @@ class DemandEstimator:
         if arrivals is None:
             return NO_DEMAND
         end = self._known_until(now)
-        rates = {window: arrivals.rate(end, window) for window in WINDOWS}
+        age = max(end - self._born, LEAST_AGE) if self._born is not None else WINDOWS[-1]
+        rates = {window: arrivals.rate(end, min(window, age)) for window in WINDOWS}
         parts = [one.dispersions[application] for one in self._routers.values() if application in one.dispersions]
         level = self._levels.get(application, 0.0) if rates[WINDOWS[-1]] > 0 else 0.0
         return Estimate(level, rates, combined(parts))

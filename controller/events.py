@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tidewise.core.application import Application
 from tidewise.core.report import RouterReport, WorkerReport
 from tidewise.core.repository import ApplicationSource
+from tidewise.core.scenario import ScenarioSolution
 from tidewise.core.solution import Solution
 
 
@@ -65,7 +66,7 @@ class Solved:
     """The solver answered the question with this ticket."""
 
     ticket: int
-    solution: Solution
+    solution: Solution | ScenarioSolution
 
 
 @dataclass(frozen=True, slots=True)

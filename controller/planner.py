@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tidewise.controller.answer import Kept, Stale, judge, unserved, without_missing
-from tidewise.controller.greedy import greedy
-from tidewise.controller.policies import AllocationPolicy
-from tidewise.controller.question import Question, View, ask
+from tidewise.controller.answer import Kept, Stale, without_missing
+from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
+from tidewise.controller.question import Question, View
 from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload
-from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.plan import EMPTY_PLAN, Plan
-from tidewise.core.solution import Solution
 
 SETTLE = 0.5  # seconds without a newly attached device before a plan is made for those that came
 OVERLOAD_EVERY = 1 / 3  # of the period: an overloaded cluster stays overloaded, and planning again does not help it
@@ -25,7 +22,7 @@ class Solve:
     """Ask the solver; the answer comes back as ``solved`` or ``failed`` with this ticket."""
 
     ticket: int
-    case: Case
+    case: Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +73,23 @@ class Planner:
         self._pending[trigger.cause] = trigger
 
     def tick(self, view: View, now: float) -> list[Action]:
-        """Time passed: plan if there is a reason to."""
+        """Time passed: steer the plan in force, and make another if there is a reason to."""
+        steered = self.policy.steer(self.plan, view, now) if self.plan.version else None
+        first: list[Action] = [] if steered is None else [self._adopt(steered)]
+        return first + self._planned(view, now)
+
+    def _planned(self, view: View, now: float) -> list[Action]:
         if self._asked is not None or now < max(self._earliest, self._settled_at) or not view.devices:
             return []
         trigger = self._due(view, now)
         return [] if trigger is None else self._ask(trigger, view, now)
 
-    def solved(self, ticket: int, solution: Solution, view: View, now: float) -> list[Action]:
+    def solved(self, ticket: int, solution: Answer, view: View, now: float) -> list[Action]:
         """The solver answered."""
         question = self._take(ticket, solution.wall, now)
         if question is None:
             return []
-        verdict = judge(question, solution, self.plan, view)
+        verdict = self.policy.judge(question, solution, self.plan, view)
         if isinstance(verdict, Stale):
             self._again(question)
             return [Keep(verdict.reason)]
@@ -124,7 +126,8 @@ class Planner:
             first = not self._saw_demand and any(one.level > 0 for one in view.estimates.values())
             self._saw_demand = self._saw_demand or (first and period)
             return Trigger(Cause.PERIOD, "first demand seen") if first and period else None
-        return self._sudden(view, now) or (Trigger(Cause.PERIOD) if period else None)
+        sudden = self._sudden(view, now) if self.policy.sudden else None
+        return sudden or (Trigger(Cause.PERIOD) if period else None)
 
     def _sudden(self, view: View, now: float) -> Trigger | None:
         found = burst(view.estimates, self._considered, self.settings)
@@ -135,7 +138,7 @@ class Planner:
 
     def _ask(self, trigger: Trigger, view: View, now: float) -> list[Action]:
         self._ticket += 1
-        question = ask(self._ticket, trigger, view, self.plan, self.policy, self.settings)
+        question = self.policy.ask(self._ticket, trigger, view, self.plan, self.settings)
         behind = self.plan.version < self.floor  # somebody follows a plan that is not ours
         question = replace(question, asked=now, forced=behind or Cause.REFUSAL in self._pending)
         self._pending.clear()
@@ -161,10 +164,8 @@ class Planner:
         self._again(question)
         self._earliest = now + min(self.settings.period, hold_off(self.settings, 0.0) * 2**self._failures)
         keep = Keep(reason, failure=True)
-        if not unserved(question, self.plan, view):
-            return [keep]
-        stand_in = judge(question, greedy(question.solve), self.plan, view)
-        return [keep, self._adopt(stand_in)] if isinstance(stand_in, Plan) else [keep]
+        stand_in = self.policy.stand_in(question, self.plan, view)
+        return [keep] if stand_in is None else [keep, self._adopt(stand_in)]
 
     def _again(self, question: Question) -> None:
         """What was not answered is still to be answered."""

@@ -48,10 +48,12 @@ class Publisher:
         self.snapshot = replace(fresh, revision=self.snapshot.revision + 1)
         return True
 
-    def raise_revision(self, floor: int) -> None:
-        """A router knows of this revision, from a controller before; the next one must be above it."""
-        if floor > self.snapshot.revision:
-            self.snapshot = replace(self.snapshot, revision=floor + 1)
+    def raise_revision(self, floor: int) -> bool:
+        """A router knows of this revision, from a controller before; the next one must be above it. True if it is."""
+        if floor <= self.snapshot.revision:
+            return False
+        self.snapshot = replace(self.snapshot, revision=floor + 1)
+        return True
 
     def order(self, connection: int, registry: Registry, measures: tuple[MeasureRequest, ...]) -> WorkerOrder:
         """What the worker process behind this stream is to do."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.controller.case_builder import Counts, Demanded, build_case, joined
 from tidewise.controller.kinds import Barred, Kind, kinds_of
 from tidewise.controller.placement import Held, held_counts
-from tidewise.controller.policies import AllocationPolicy
 from tidewise.controller.registry import Device
 from tidewise.controller.spare import reserve, without
 from tidewise.controller.triggers import BURST_WINDOW, LEAST_PLANNED, Trigger
 from tidewise.core.application import Application
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.case import Case
 from tidewise.core.cluster import DeviceType, PlannerSettings
 from tidewise.core.demand import Estimate, planned_demand
 from tidewise.core.plan import Plan
 from tidewise.core.profile import Profile
+from tidewise.core.scenario import ScenarioCase
 
 RECENT = 3.0  # seconds, one of the windows
 DEVIATIONS = 2.0
@@ -29,7 +30,8 @@ class View:
     """Everything the planner may look at. ``devices`` can be planned for; ``barred`` are (device, digest) pairs.
 
     ``siblings`` is how many variants a device keeps warm beside the planned one, as memory allows; ``expecting``
-    whether the estimates are stated expectations rather than measured.
+    whether the estimates are stated expectations rather than measured; ``batch_share`` the share of its SLO a batch may
+    take.
     """
 
     applications: Mapping[str, Application]
@@ -40,6 +42,7 @@ class View:
     barred: Barred = frozenset()
     siblings: int = 0
     expecting: bool = False
+    batch_share: float = QUEUE_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Question:
     ticket: int
     trigger: Trigger
     case: Case
-    solve: Case
+    solve: Case | ScenarioCase
     reserved: Counts
     kinds: Mapping[str, Kind]
     demand: Mapping[str, Demanded]
@@ -60,15 +63,30 @@ class Question:
     forced: bool = False
 
 
+Demands = Callable[[str, Application, Trigger, View, PlannerSettings], Demanded]
+
+
 def ask(
-    ticket: int, trigger: Trigger, view: View, plan: Plan, policy: AllocationPolicy, settings: PlannerSettings
+    ticket: int,
+    trigger: Trigger,
+    view: View,
+    plan: Plan,
+    settings: PlannerSettings,
+    restrict: Callable[[Case], Case],
+    demanded: Demands | None = None,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Question:
-    """The question of this moment."""
-    kinds = kinds_of(view.devices, view.barred)
+    """The question of this moment. ``restrict`` limits the case; ``demanded`` replaces our own reading of demand,
+    ``kinds`` our own grouping of devices.
+    """
+    kinds = kinds_of(view.devices, view.barred) if kinds is None else kinds
     held = held_by(view, plan)
-    demand = {name: _demanded(name, one, trigger, view, settings) for name, one in view.applications.items()}
+    read = demanded or demand_of
+    demand = {name: read(name, one, trigger, view, settings) for name, one in view.applications.items()}
     counts = held_counts(kinds, held)
-    case = policy.restrict(build_case(view.applications, kinds, view.profile, view.device_types, demand, counts))
+    case = restrict(
+        build_case(view.applications, kinds, view.profile, view.device_types, demand, counts, view.batch_share)
+    )
     reserved = reserve(case)
     return Question(ticket, trigger, case, without(case, reserved), reserved, kinds, demand, held)
 
@@ -99,7 +117,7 @@ def _is_current(view: View, application: str, variant: str, digest: str) -> bool
     return found is not None and found.digest == digest
 
 
-def _demanded(name: str, application: Application, trigger: Trigger, view: View, settings: PlannerSettings) -> Demanded:
+def demand_of(name: str, application: Application, trigger: Trigger, view: View, settings: PlannerSettings) -> Demanded:
     """The level, unless something newer passed a test for noise: the last second where that is what made the trigger,
     the last three where they exceed the level by more than two standard deviations.
     """

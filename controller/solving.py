@@ -13,9 +13,10 @@ import sys
 from collections.abc import Sequence
 
 from tidewise.controller.allocation.solve import Limits
+from tidewise.controller.policies.policy import Answer, Problem
 from tidewise.controller.solver_child import LENGTH, frame
-from tidewise.core.case import Case
 from tidewise.core.errors import SolverError
+from tidewise.core.scenario import ScenarioSolution
 from tidewise.core.solution import Solution
 
 START_LIMIT = 60.0  # seconds for the child to import its solvers, on a busy machine
@@ -36,7 +37,7 @@ class SolverProcess:
         async with self._lock:
             await self._ready()
 
-    async def solve(self, case: Case, method: str, gap: float, limit: float) -> Solution:
+    async def solve(self, case: Problem, method: str, gap: float, limit: float) -> Answer:
         """The solution of a case, within ``limit`` wall-clock seconds. Raises SolverError."""
         async with self._lock:
             process = await self._ready()
@@ -52,7 +53,7 @@ class SolverProcess:
             except asyncio.CancelledError:
                 await self._kill()
                 raise
-        if not isinstance(answer, Solution):
+        if not isinstance(answer, Solution | ScenarioSolution):
             raise SolverError(f"the solver failed: {answer}")
         return answer
 

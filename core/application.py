@@ -90,6 +90,7 @@ class Application:
         measured = [variant.accuracy for variant in self.variants if variant.accuracy is not None]
         if not measured:
             raise RepositoryError(
-                f"application {self.name!r} has no measured accuracy; run: tidewise profile --accuracy"
+                f"application {self.name!r} has no measured accuracy; run: tidewise profile --accuracy --repository"
+                f" REPOSITORY --application {self.name}, where REPOSITORY is the folder that holds the application's"
             )
         return max(measured)

@@ -21,15 +21,21 @@ class Capacity:
 NONE = Capacity(0.0, 0)
 
 
-def capacity(profile: VariantProfile, slo: float, memory: int | None = None, sizes: Sequence[int] = ()) -> Capacity:
-    """The largest size / latency_p95(size) over batch sizes whose latency_p95 is at most half the SLO.
+def capacity(
+    profile: VariantProfile,
+    slo: float,
+    memory: int | None = None,
+    sizes: Sequence[int] = (),
+    share: float = QUEUE_SHARE,
+) -> Capacity:
+    """The largest size / latency_p95(size) over batch sizes whose latency_p95 is at most ``share`` of the SLO.
 
     ``memory`` is what the device has, in bytes (None: enough). ``sizes`` limits the batch sizes that may run; any
     whole number up to the largest profiled one otherwise. Not always the largest batch: real profiles bend.
     """
     if memory is not None and profile.memory > memory:
         return NONE
-    budget = slo * QUEUE_SHARE
+    budget = slo * share
     fitting = (size for size in _candidates(profile, sizes) if profile.p95(size) <= budget)
     return max((Capacity(size / profile.p95(size), size) for size in fitting), key=_by_rate, default=NONE)
 

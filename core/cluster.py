@@ -42,12 +42,16 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Names in the policy registries of controller/, router/ and worker/."""
+    """Names in the policy registries of controller/, router/ and worker/.
+
+    ``swaps`` are staged (the old variant serves until the new one is ready) or blocking (as in published systems).
+    """
 
     allocation: str = "ilp"
     routing: str = "least-backlog"
     batching: str = "eager"
     variant_choice: str = "planned"
+    swaps: str = "staged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,11 @@ class PlannerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that protect a process: bytes of one message, queries in one worker's queue."""
+    """Bounds: bytes of one message, queries in one worker's queue, and the share of its SLO that a batch may take."""
 
     max_message: int = 64 * 1024 * 1024
     max_queue: int = 512
+    batch_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

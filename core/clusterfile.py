@@ -23,6 +23,7 @@ from tidewise.core.errors import ConfigError
 from tidewise.core.table import Table
 
 MIB = 1024 * 1024
+POLICY_KEYS = ("allocation", "routing", "batching", "variant_choice", "swaps")
 
 
 def parse_cluster(text: str, where: str) -> Cluster:
@@ -89,12 +90,7 @@ def _ports(table: Table) -> Ports:
 
 def _policies(table: Table) -> Policies:
     default = Policies()
-    policies = Policies(
-        **{
-            key: table.text(key, getattr(default, key))
-            for key in ("allocation", "routing", "batching", "variant_choice")
-        }
-    )
+    policies = Policies(**{key: table.text(key, getattr(default, key)) for key in POLICY_KEYS})
     table.done()
     return policies
 
@@ -126,6 +122,7 @@ def _limits(table: Table) -> Limits:
     limits = Limits(
         max_message=round(table.number("max_message_mb", default.max_message / MIB, low=0.001, high=2047) * MIB),
         max_queue=table.integer("max_queue", default.max_queue, low=1),
+        batch_share=table.number("batch_share", default.batch_share, low=0.01, high=1.0),
     )
     table.done()
     return limits
@@ -139,10 +136,7 @@ def format_cluster(cluster: Cluster) -> str:
         *(_line(key, getattr(cluster.ports, key)) for key in ("http", "grpc", "metrics", "controller")),
         "",
         "[policies]",
-        *(
-            _line(key, getattr(cluster.policies, key))
-            for key in ("allocation", "routing", "batching", "variant_choice")
-        ),
+        *(_line(key, getattr(cluster.policies, key)) for key in POLICY_KEYS),
         "",
         "[planner]",
         _line("period_s", planner.period),
@@ -158,6 +152,7 @@ def format_cluster(cluster: Cluster) -> str:
         "[limits]",
         _line("max_message_mb", cluster.limits.max_message / MIB),
         _line("max_queue", cluster.limits.max_queue),
+        _line("batch_share", cluster.limits.batch_share),
     ]
     for one in cluster.device_types.values():
         lines += ["", f"[device_types.{_toml(one.name)}]", *_device_lines(one)]

@@ -63,3 +63,8 @@ class SolverError(TidewiseError):
 
 class UnreachableError(TidewiseError):
     """Another process did not answer."""
+
+
+def reason(error: Exception) -> str:
+    """Why a file could not be read or written, for a sentence that names the file already."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from tidewise.core.application import Application
-from tidewise.core.errors import RepositoryError
+from tidewise.core.errors import RepositoryError, reason
 from tidewise.core.repository import ApplicationSource, parse_application
 
 APPLICATION_FILE = "application.toml"
@@ -42,7 +42,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RepositoryError(f"{path} cannot be read: {error}") from error
+        raise RepositoryError(f"{path} cannot be read: {reason(error)}") from error
 
 
 def read_repository(repository: Path) -> dict[str, tuple[Path, ApplicationSource, Application]]:

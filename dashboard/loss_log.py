@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 
 from tidewise.core.loss import Loss
-from tidewise.core.outcome import Outcome
+from tidewise.core.outcome import Outcome, Reason
 from tidewise.dashboard.quota import Quota
 
 SHOWN = 128  # characters of a caller's text that a line repeats
@@ -32,6 +32,13 @@ class LossLog:
             level = logging.WARNING if loss.outcome is Outcome.FAILED else logging.INFO
             self._log.log(level, "query %s", loss.outcome, extra=_values(loss))
         elif self._timer is None:
+            self._timer = loop.call_at(self._quota.due(), self._ring)
+
+    def untold(self, label: str, reason: Reason, count: int) -> None:
+        """So many more were not answered, of which nothing else is known."""
+        loop = asyncio.get_running_loop()
+        self._quota.withhold((label, reason), count, loop.time())
+        if self._timer is None:
             self._timer = loop.call_at(self._quota.due(), self._ring)
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ def report_page(run: Run) -> str:
     """The whole report as one HTML text that needs nothing else."""
     palette = Palette(run.applications)
     card = card_of(run)
-    return document(f"{title(run)}: Tidewise run", palette, _parts(run, card, palette))
+    return document(f"{run.name or title(run)}: Tidewise run", palette, _parts(run, card, palette))
 
 
 def report_png(run: Run) -> bytes:

@@ -41,6 +41,13 @@ class Quota:
         self._withheld[key] += 1
         return False
 
+    def withhold(self, key: tuple[str, str], count: int, now: float) -> None:
+        """Count events that nobody can write any more."""
+        if now >= self._since + self.period and not self._withheld:
+            self._since = now
+            self._let.clear()
+        self._withheld[key] += count
+
     def due(self) -> float:
         """When what was withheld should be told; infinite while nothing is."""
         return self._since + self.period if self._withheld else math.inf

@@ -105,19 +105,26 @@ def _plan(frame: LiveFrame) -> Text:
 
 
 def _applications(frame: LiveFrame) -> Table:
+    """What callers felt has columns only where it is known: a controller does not know it, a replay does."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("application", no_wrap=True)
     table.add_column("demand")
-    for name in ("now", "planned", "accuracy", "of best", "missed", "p50", "p99", "SLO"):
+    seen = any(one.violations is not None or one.latency_p99 is not None for one in frame.applications)
+    for name in ("now", "planned", "accuracy", "of best", *(("missed", "p50", "p99") if seen else ()), "SLO"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in frame.applications:
-        table.add_row(*_application(one))
+        table.add_row(*_application(one, seen))
     return table
 
 
-def _application(one: LiveApplication) -> list[RenderableType]:
+def _application(one: LiveApplication, seen: bool) -> list[RenderableType]:
     planned = NOTHING if one.planned is None else f"{rate(one.planned)}/s"
     late = "" if one.latency_p99 is None else LEVELS[2 * (one.latency_p99 > one.slo)]
+    felt = [
+        Text(percent(one.violations), style=_level(one.violations)),
+        Text(milliseconds(one.latency_p50)),
+        Text(milliseconds(one.latency_p99), style=late),
+    ]
     return [
         Text(one.name),
         Spark(one.history),
@@ -125,9 +132,7 @@ def _application(one: LiveApplication) -> list[RenderableType]:
         Text(planned),
         Text(percent(one.accuracy)),
         Text(percent(one.normalised), style="bold"),
-        Text(percent(one.violations), style=_level(one.violations)),
-        Text(milliseconds(one.latency_p50)),
-        Text(milliseconds(one.latency_p99), style=late),
+        *(felt if seen else ()),
         Text(milliseconds(one.slo), style="dim"),
     ]
 

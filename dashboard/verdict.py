@@ -105,7 +105,8 @@ def _measurement(card: Card) -> Iterator[Note]:
         yield Note(
             Level.BAD,
             f"The sender was late: 1 % of queries left {milliseconds(card.lateness)} or more after they were due."
-            " Deadlines count from when a query was due, so part of the violations may be the sender's.",
+            " Deadlines count from when a query was due"
+            + (", so part of the violations may be the sender's." if card.whole.violation_ratio else "."),
         )
     if card.cpu is not None and card.cpu > BUSY:
         yield Note(

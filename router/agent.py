@@ -14,7 +14,7 @@ from tidewise.core.errors import TidewiseError
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import snapshot_noun, tally_message
-from tidewise.router.forward import Forwarder
+from tidewise.router.plane import Plane
 
 ATTACH = "/tidewise.control.v1.Controller/AttachRouter"
 REPORT_SECONDS = 0.25
@@ -34,7 +34,7 @@ class Agent:
 
     def __init__(
         self,
-        forwarder: Forwarder,
+        forwarder: Plane,
         controller: str,
         name: str,
         address: str,
@@ -86,6 +86,7 @@ class Agent:
         """A report at once, then one in every interval, and one as soon as a snapshot is in force."""
         while True:
             self._news.clear()
+            await self._forwarder.refresh()
             yield self._report(time.monotonic())
             try:
                 async with asyncio.timeout(REPORT_SECONDS):

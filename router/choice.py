@@ -44,9 +44,14 @@ def decide(
 def predicted_finish(lane: Lane, backlogs: Backlogs, now: float) -> float:
     """Seconds until the worker could have answered one more query: its backlog at its rate, then its fastest variant.
 
-    A floor, not an estimate: what this refuses the worker could not have served in time either.
+    A floor, not an estimate: what this refuses the worker could not have served in time either. Queries of one batch
+    come back together, so all that could be done since the last answer counts as done, unless the worker is stuck.
     """
-    return _busy(backlogs.get(lane.route.worker, IDLE), lane.service, now) + lane.route.fastest
+    backlog = backlogs.get(lane.route.worker, IDLE)
+    ahead, elapsed = backlog.outstanding * lane.service, now - backlog.since
+    if 0 <= elapsed < max(lane.service, lane.batch):
+        ahead = max(0.0, ahead - elapsed)
+    return ahead + lane.route.fastest
 
 
 def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
@@ -64,7 +69,15 @@ def _busy(backlog: Backlog, each: float, now: float) -> float:
 
 def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
     """The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold."""
-    best = min(view.lanes, key=lambda lane: weighted_backlog(lane, backlogs, now))
+    best, least = view.lanes[0], float("inf")
+    for lane in view.lanes:  # spelled out: this runs for every lane of every query
+        backlog, cost = backlogs.get(lane.route.worker, IDLE), lane.cost
+        elapsed = now - backlog.since
+        here = cost * (backlog.outstanding + 1)
+        if backlog.outstanding and 0 <= elapsed < cost:
+            here -= elapsed
+        if here < least:
+            best, least = lane, here
     if backlogs.get(best.route.worker, IDLE).outstanding:
         return best
     return _next_idle(view, backlogs, turn) or best

@@ -65,7 +65,7 @@ def failure_of(error: grpc.aio.AioRpcError, worker: str, limit: int) -> Failure:
     A status that carries a reason is the worker's own and passes as it is. One without comes from the connection.
     """
     code, details = error.code(), error.details() or ""
-    trailing = _passed_on(error.trailing_metadata() or ())
+    trailing = passed_on(error.trailing_metadata() or ())
     reason = dict(trailing).get(REASON_KEY)
     if reason is not None:
         known = Reason(reason) if reason in _REASONS else Reason.INTERNAL
@@ -79,5 +79,6 @@ def failure_of(error: grpc.aio.AioRpcError, worker: str, limit: int) -> Failure:
     return Failure(Reason.INTERNAL, details, code, trailing, heard=True)
 
 
-def _passed_on(metadata: Iterable[Any]) -> Metadata:
+def passed_on(metadata: Iterable[Any]) -> Metadata:
+    """What a worker's trailing metadata holds beside gRPC's own."""
     return tuple((str(key), value) for key, value in metadata if not key.startswith("grpc-"))

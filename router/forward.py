@@ -62,6 +62,7 @@ class Forwarder:
         self.links = Links(self._rebuild)
         self.on_change: Callable[[], None] = _ignore  # called when the table has changed
         self.on_loss: Callable[[Loss], None] = _ignore  # called with every query that is not answered
+        self.on_untold: Callable[[str, Reason, int], None] = _ignore_count  # never called: every loss is told
         self._snapshot = RoutingSnapshot()
         self._choose: Choose = choice(self.table.routing)
         self._generator = generator
@@ -131,6 +132,13 @@ class Forwarder:
     def _is_full(self) -> bool:
         return self._held_queries >= HELD_QUERIES or self._held_bytes >= HELD_MESSAGES * self.table.max_message
 
+    async def refresh(self) -> None:
+        """Tally and statistics are always up to date."""
+
+    async def close(self) -> None:
+        """Close every connection at once."""
+        await self.links.close()
+
     async def _serve(self, query: Query) -> bytes | Failure:
         """The answer of the chosen worker, or of one other if that one is gone."""
         lane = self._pick(query)
@@ -146,7 +154,9 @@ class Forwarder:
         return await self._send(query, other)
 
     def _pick(self, query: Query, avoid: str = "") -> Lane | Failure:
-        entry = self.table.entries.get(query.head.application, query.entry)
+        entry = find_entry(self.table, query.head.application)  # not the query's own: it may have been removed since
+        if isinstance(entry, Failure):
+            return entry
         view = find_view(entry, query.head.version)
         if isinstance(view, Failure):
             return view
@@ -231,6 +241,10 @@ def _head_of(body: bytes) -> Head | Failure:
         return read_head(body)
     except QueryError as error:
         return failure(Reason.BAD_INPUT, str(error))
+
+
+def _ignore_count(label: str, reason: Reason, count: int) -> None:
+    """Nobody asked to be told."""
 
 
 def _ignore(*told: Loss) -> None:

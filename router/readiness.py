@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 
-from tidewise.router.forward import Forwarder
+from tidewise.router.plane import Plane
 
 
 class Readiness:
     """Answers from the forwarder's present table."""
 
-    def __init__(self, forwarder: Forwarder) -> None:
+    def __init__(self, forwarder: Plane) -> None:
         self._forwarder = forwarder
         self._draining = False
         self._event = asyncio.Event()

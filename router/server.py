@@ -7,17 +7,25 @@ import logging
 import random
 import signal
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
+
+import grpc
 
 from tidewise.core.cluster import Limits
 from tidewise.core.errors import ConfigError
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.dashboard.loss_log import LossLog
+from tidewise.native.data_plane import data_plane
 from tidewise.router.agent import Agent
 from tidewise.router.forward import Forwarder
 from tidewise.router.http import serve_http
 from tidewise.router.listener import Listener
+from tidewise.router.plane import Plane
+from tidewise.router.plane_listener import PlaneListener
+from tidewise.router.plane_native import NativePlane
 from tidewise.router.readiness import Readiness
 from tidewise.router.service import HealthService, InferenceService
 from tidewise.router.stream import Streams
@@ -33,7 +41,7 @@ class Settings:
     ``controller``, ``listen`` and ``http`` are HOST:PORT (port 0 picks a free one; no ``http``: none). After SIGTERM it
     says it is not ready but serves for ``drain_delay`` seconds more, so that load balancers notice, then lets queries
     in flight end for at most ``grace`` seconds. ``max_message`` holds until the first snapshot brings its own.
-    ``metrics`` is where Prometheus metrics are served, nowhere if None.
+    ``metrics`` is where Prometheus metrics are served, nowhere if None. ``data_plane`` is "native" (C++) or "python".
     """
 
     controller: str
@@ -42,6 +50,7 @@ class Settings:
     max_message: int = Limits().max_message
     drain_delay: float = 1.0
     grace: float = 30.0
+    data_plane: str = "python"
     metrics: tuple[str, int] | None = None
 
 
@@ -50,15 +59,18 @@ class Router:
 
     def __init__(self, settings: Settings, generator: random.Random | None = None) -> None:
         self._settings = settings
-        self.forwarder = Forwarder(generator or random.Random())
+        self.forwarder: Plane = (
+            NativePlane(data_plane()) if settings.data_plane == "native" else Forwarder(generator or random.Random())
+        )
         self.readiness = Readiness(self.forwarder)
         self.telemetry = Telemetry(self.forwarder, self._is_connected)
         self._losses = LossLog(log)
         self.forwarder.on_loss = self._losses.lost
+        self.forwarder.on_untold = self._losses.untold
         self._streams = Streams(self.forwarder)
         service = InferenceService(self.forwarder, self.readiness, self._streams)
         handlers = [service.handler(), HealthService(self.readiness).handler()]
-        self._listener = Listener(handlers, *split_address(settings.listen))
+        self._listener = _listener(handlers, settings.listen, self.forwarder)
         self._http: asyncio.Server | None = None
         self._agent: Agent | None = None
         self._attached: asyncio.Task[None] | None = None
@@ -117,7 +129,7 @@ class Router:
         await self._listener.stop(None)
         if self._http is not None:
             self._http.close()
-        await self.forwarder.links.close()
+        await self.forwarder.close()
         self._losses.close()
         self.telemetry.metrics.close()
 
@@ -134,6 +146,14 @@ class Router:
         except OSError as error:
             await self._listener.stop(None)
             raise ConfigError(f"cannot listen for HTTP at {host}:{port}: {error.strerror}") from error
+
+
+def _listener(
+    handlers: Sequence[grpc.GenericRpcHandler[Any, Any]], listen: str, plane: Plane
+) -> Listener | PlaneListener:
+    if isinstance(plane, NativePlane):
+        return PlaneListener(handlers, *split_address(listen), plane)
+    return Listener(handlers, *split_address(listen))
 
 
 async def serve(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import grpc
@@ -15,7 +16,7 @@ from tidewise.proto import inference_pb2 as pb
 from tidewise.router import describe
 from tidewise.router.admission import find_entry, find_view
 from tidewise.router.failure import Failure
-from tidewise.router.forward import Forwarder
+from tidewise.router.plane import Plane
 from tidewise.router.readiness import Readiness
 from tidewise.router.stream import Streams
 from tidewise.router.table import Entry
@@ -38,7 +39,7 @@ async def refuse(context: Context, found: Failure) -> NoReturn:
 class InferenceService:
     """The Open Inference Protocol; queries and answers pass as the bytes they came as."""
 
-    def __init__(self, forwarder: Forwarder, readiness: Readiness, streams: Streams) -> None:
+    def __init__(self, forwarder: Plane, readiness: Readiness, streams: Streams) -> None:
         self._forwarder = forwarder
         self._readiness = readiness
         self._streams = streams
@@ -98,6 +99,7 @@ class InferenceService:
         self, request: pb.ModelStatisticsRequest, context: Context
     ) -> pb.ModelStatisticsResponse:
         """What this router saw of one variant, of one application's, or of all."""
+        await self._forwarder.refresh()
         names = [request.name] if request.name else sorted(self._forwarder.table.entries)
         response = pb.ModelStatisticsResponse()
         for name in names:
@@ -153,7 +155,8 @@ class HealthService:
         while True:
             status = self._status(request.service)
             if status != told:
-                await context.write(health_pb2.HealthCheckResponse(status=status))
+                with suppress(grpc.aio.InternalError):  # as in stream.py
+                    await context.write(health_pb2.HealthCheckResponse(status=status))
             told = status
             await self._readiness.change()
 

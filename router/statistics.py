@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidewise.core.histogram import Histogram
+from tidewise.core.histogram import Histogram, merged
 from tidewise.router.head import AnswerHead
 
 
@@ -55,6 +55,20 @@ class Statistics:
         figures.last = at
         queries, spent = figures.batches.get(answer.batch, (0, 0.0))
         figures.batches[answer.batch] = queries + 1, spent + answer.computed
+
+    def add(self, application: str, variant: str, more: Figures) -> None:
+        """Take over what has been counted elsewhere."""
+        figures = self._figures.setdefault((application, variant), Figures())
+        figures.total = merged((figures.total, more.total))
+        figures.forward = merged((figures.forward, more.forward))
+        figures.queued = merged((figures.queued, more.queued))
+        figures.computed = merged((figures.computed, more.computed))
+        figures.worth += more.worth
+        figures.executions += more.executions
+        figures.last = max(figures.last, more.last)
+        for size, (queries, seconds) in more.batches.items():
+            before, spent = figures.batches.get(size, (0, 0.0))
+            figures.batches[size] = before + queries, spent + seconds
 
     def of(self, application: str, variant: str) -> Figures:
         """The figures so far."""

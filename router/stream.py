@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -11,8 +12,8 @@ import grpc
 from tidewise.core.errors import QueryError
 from tidewise.proto import inference_pb2 as pb
 from tidewise.router.failure import Failure
-from tidewise.router.forward import Forwarder
 from tidewise.router.head import read_head
+from tidewise.router.plane import Plane
 
 Context = grpc.aio.ServicerContext[Any, Any]
 WINDOW = 64  # queries of one stream in flight; further messages wait unread, which the sender feels as flow control
@@ -50,7 +51,7 @@ class Window:
 class Streams:
     """Serves streams, and can ask all of them to come to an end."""
 
-    def __init__(self, forwarder: Forwarder) -> None:
+    def __init__(self, forwarder: Plane) -> None:
         self._forwarder = forwarder
         self._readers: set[asyncio.Task[None]] = set()
 
@@ -70,7 +71,7 @@ class Streams:
 class _Stream:
     """One stream; its tasks belong to ``group``, so that they end with it."""
 
-    def __init__(self, forwarder: Forwarder, context: Context, group: asyncio.TaskGroup) -> None:
+    def __init__(self, forwarder: Plane, context: Context, group: asyncio.TaskGroup) -> None:
         self._forwarder, self._context, self._group = forwarder, context, group
         self._metadata: Iterable[tuple[str, str | bytes]] = context.invocation_metadata() or ()
         self._window = Window(WINDOW, forwarder.table.max_message)
@@ -87,7 +88,8 @@ class _Stream:
             answer = await self._forwarder.forward(body, self._context.time_remaining(), self._metadata)
             message = error_message(body, answer) if isinstance(answer, Failure) else framed(answer)
             async with self._writing:
-                await self._context.write(message)
+                with suppress(grpc.aio.InternalError):  # the caller hung up; the cancellation of the rest is on its way
+                    await self._context.write(message)
         finally:
             self._window.give(len(body))
 

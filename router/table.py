@@ -9,6 +9,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 
 from tidewise.core.application import Application
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.errors import PlanError
 from tidewise.core.routes import Route, RoutingSnapshot
 
@@ -21,13 +22,15 @@ class Lane:
 
     ``share`` is its fraction of the view's queries; ``cost`` the seconds one query takes it, were it to have its share
     of the view's capacity; ``service`` the seconds one query takes it at the best rate it can be counted on for, 0 if
-    that is unknown.
+    that is unknown. ``batch`` is the longest a worker may take for one batch: its queries come back together, so
+    nothing heard for that long is no sign of silence.
     """
 
     route: Route
     share: float
     cost: float
     service: float
+    batch: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +117,20 @@ def check(snapshot: RoutingSnapshot) -> None:
         raise PlanError(f"routing snapshot {snapshot.revision}: a message limit of {snapshot.max_message} bytes")
 
 
-def view_of(routes: Iterable[Route]) -> View:
-    """The view over these routes; equal shares if none has any."""
+def view_of(routes: Iterable[Route], batch: float = 0.0) -> View:
+    """The view over these routes; equal shares if none has any. ``batch`` as in Lane."""
     found = tuple(routes)
     total = math.fsum(route.share for route in found)
     shares = tuple(route.share / total if total > 0 else 1 / len(found) for route in found)
     whole = math.fsum(_rate(route) for route in found) or 1.0
-    lanes = tuple(_lane(route, share, whole) for route, share in zip(found, shares, strict=True))
+    lanes = tuple(_lane(route, share, whole, batch) for route, share in zip(found, shares, strict=True))
     return View(lanes, smooth_cycle(shares))
 
 
 def without(view: View, worker: str) -> View:
     """The view less one worker."""
-    return view_of(lane.route for lane in view.lanes if lane.route.worker != worker)
+    left = [lane for lane in view.lanes if lane.route.worker != worker]
+    return view_of((lane.route for lane in left), left[0].batch if left else 0.0)
 
 
 @lru_cache(maxsize=512)
@@ -168,28 +172,31 @@ def _rate(route: Route) -> float:
     return max(route.capacity, alone)
 
 
-def _lane(route: Route, share: float, whole: float) -> Lane:
+def _lane(route: Route, share: float, whole: float, batch: float) -> Lane:
     rate = _rate(route)
     return Lane(
         route=route,
         share=share,
         cost=1 / (share * whole) if share > 0 else math.inf,
         service=1 / rate if rate > 0 else 0.0,
+        batch=batch,
     )
 
 
 def _entry(application: Application, routes: Sequence[Route]) -> Entry:
     names = {one.name: one.name for one in application.variants}
     names |= {str(one.version): one.name for one in application.variants}
-    everywhere = view_of(routes)
+    batch = application.slo * QUEUE_SHARE
+    everywhere = view_of(routes, batch)
     pinned = {}
     for variant in application.variants:
         warm = [route for route in routes if variant.name in route.variants]
-        pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm)
-    return Entry(application, everywhere, pinned, names, _worth(application))
+        pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm, batch)
+    return Entry(application, everywhere, pinned, names, worth_of(application))
 
 
-def _worth(application: Application) -> dict[str, float]:
+def worth_of(application: Application) -> dict[str, float]:
+    """Each measured variant's accuracy over the best one's, by name."""
     accuracies = {one.name: one.accuracy for one in application.variants if one.accuracy is not None}
     best = max(accuracies.values(), default=0.0)
     return {name: accuracy / best for name, accuracy in accuracies.items()} if best > 0 else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.core.metrics_catalogue import NO_REASON, UNKNOWN
@@ -32,6 +32,17 @@ class _Counts:
     arrivals: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     variants: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCounts:
+    """What was counted under one label elsewhere; ``ended`` by outcome and reason, ``answered`` by variant."""
+
+    label: str
+    arrivals: int
+    retries: int
+    ended: Mapping[tuple[Outcome, str], int]
+    answered: Mapping[str, int]
 
 
 class TallyBook:
@@ -65,6 +76,17 @@ class TallyBook:
         self.totals.ended[label, outcome, reason] += 1
         if variant:
             counts.variants[variant] += 1
+
+    def add(self, counts: LabelCounts) -> None:
+        """Take over what has been counted elsewhere."""
+        label, found = counts.label, self._of(counts.label)
+        found.arrivals += counts.arrivals
+        self.totals.arrivals[label] += counts.arrivals
+        self.totals.retries[label] += counts.retries
+        for (outcome, reason), count in counts.ended.items():
+            found.outcomes[outcome] += count
+            self.totals.ended[label, outcome, reason] += count
+        found.variants.update(counts.answered)
 
     def close(self, now: float) -> tuple[Tally, ...]:
         """The window up to now, one tally for each application (also those without a query), and a new window."""

@@ -11,13 +11,13 @@ from tidewise.core.histogram import Histogram, merged
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.dashboard.followed import Series
 from tidewise.dashboard.prometheus import Metrics
-from tidewise.router.forward import Forwarder
+from tidewise.router.plane import Plane
 
 
 class Telemetry:
     """Reads one forwarder; ``connected`` says whether the controller is. Every reading is of the scraping thread."""
 
-    def __init__(self, forwarder: Forwarder, connected: Callable[[], bool]) -> None:
+    def __init__(self, forwarder: Plane, connected: Callable[[], bool]) -> None:
         self.metrics = Metrics(catalogue.Process.ROUTER)
         self._forwarder = forwarder
         self._told = time.monotonic()

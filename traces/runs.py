@@ -14,7 +14,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, reason
 from tidewise.core.outcome import Outcome
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import Run
@@ -144,4 +144,6 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.parent} is not the folder of a run: {path.name} cannot be read ({error})") from error
+        raise InputError(
+            f"{path.parent} is not the folder of a run: {path.name} cannot be read ({reason(error)})"
+        ) from error

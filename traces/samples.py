@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tidewise.core.application import Application, TensorSpec
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import RepositoryError
+from tidewise.core.errors import RepositoryError, reason
 from tidewise.core.files import read_repository
 from tidewise.proto import inference_pb2 as pb
 
@@ -110,4 +110,4 @@ def _arrays(path: Path) -> dict[str, Array]:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise RepositoryError(f"{path} cannot be read as test data: {error}") from error
+        raise RepositoryError(f"{path} cannot be read as test data: {reason(error)}") from error

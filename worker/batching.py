@@ -66,7 +66,18 @@ class Rule:
 
 
 def eager(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decision:
-    """Run whatever is queued as soon as the device is idle. Work-conserving; the default."""
+    """Run what is queued as soon as the device is idle, in batches of the best rate. Work-conserving; the default."""
+    limit = servable.brisk[min(lane.total, servable.cap)]
+    hopeless = count_hopeless(lane, servable, now, limit)
+    if hopeless:
+        return Drop(hopeless)
+    count, rows = lane.fitting(0, limit)
+    full = count < len(lane.rows) or rows == servable.cap
+    return Run(count, rows, servable.padded[rows], FULL if full else IDLE)
+
+
+def filled(lane: Lane, servable: Servable, now: float) -> Decision:
+    """As many rows as fit, whatever their rate: what the rules that wait start from."""
     hopeless = count_hopeless(lane, servable, now)
     return Drop(hopeless) if hopeless else fill(lane, servable, IDLE)
 
@@ -76,10 +87,10 @@ def deadline(lane: Lane, servable: Servable, now: float, target: int = 1) -> Dec
 
     The rule of Proteus (ASPLOS 2024), T_wait(q+1) = first deadline - latency(q+1), mended as this file's head says.
     """
-    decision = eager(lane, servable, now)
+    decision = filled(lane, servable, now)
     if not isinstance(decision, Run) or decision.reason == FULL:
         return decision
-    return _wait_until(lane.deadlines[0] - servable.latency[decision.rows + 1], decision, now)
+    return wait_until(lane.deadlines[0] - servable.latency[decision.rows + 1], decision, now)
 
 
 def nexus(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decision:
@@ -87,10 +98,10 @@ def nexus(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decisi
 
     After Nexus (SOSP 2019): its batches are planned full, so the timer reckons with the full batch's latency.
     """
-    decision = eager(lane, servable, now)
+    decision = filled(lane, servable, now)
     if not isinstance(decision, Run) or decision.reason == FULL:
         return decision
-    return _wait_until(lane.deadlines[0] - servable.latency[servable.cap], decision, now)
+    return wait_until(lane.deadlines[0] - servable.latency[servable.cap], decision, now)
 
 
 def aimd(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decision:
@@ -105,7 +116,7 @@ def aimd(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decisio
     run = fill(lane, servable, IDLE, limit)
     if run.reason == FULL:
         return run
-    return _wait_until(lane.deadlines[0] - servable.latency[run.rows], run, now)
+    return wait_until(lane.deadlines[0] - servable.latency[run.rows], run, now)
 
 
 def aimd_learn(target: int, sizes: Sequence[int], late: bool) -> int:
@@ -136,7 +147,8 @@ def count_hopeless(lane: Lane, servable: Servable, now: float, limit: int | None
     return len(lane.deadlines)
 
 
-def _wait_until(until: float, run: Run, now: float) -> Decision:
+def wait_until(until: float, run: Run, now: float) -> Decision:
+    """Wait, or run if that time has come."""
     return Wait(until) if now < until - SLACK else Run(run.count, run.rows, run.size, DEADLINE)
 
 

@@ -26,10 +26,11 @@ def anytime(lane: Lane, warm: Sequence[Servable], now: float) -> Servable:
 
 
 def drains(lane: Lane, servable: Servable, now: float) -> bool:
-    """Whether largest batches, back to back from ``now``, end by every batch's first deadline."""
-    finish, place = now, 0
+    """Whether batches of the best rate, back to back from ``now``, end by every batch's first deadline."""
+    finish, place, left = now, 0, lane.total
     while place < len(lane.rows):
-        count, rows = lane.fitting(place, servable.cap)
+        count, rows = lane.fitting(place, servable.brisk[min(left, servable.cap)])
+        left -= rows
         finish += servable.span(max(rows, lane.rows[place]))
         if finish > lane.deadlines[place] + SLACK:
             return False

@@ -27,13 +27,15 @@ from tidewise.worker.servable import Model, Servable
 class Policy:
     """How a device decides: batching rule, variant choice, and the most queries it queues.
 
-    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller.
+    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller. Where
+    swaps are not ``staged``, the old variant stops before the new one loads.
     """
 
     rule: Rule
     choice: Choice
     max_queue: int = 512
     reserve: float = 0.0
+    staged: bool = True
 
 
 class Device:
@@ -46,7 +48,7 @@ class Device:
         self.name = name
         self.policy = policy
         self.queue = Queue(policy.max_queue)
-        self.repertoire = Repertoire(linger)
+        self.repertoire = Repertoire(linger, policy.staged)
         self.hosting = self.repertoire.hosting
         self.counters = Counters()
         self.running: Batch | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tidewise.core.application import Application
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.errors import PlanError, RepositoryError
 from tidewise.core.plan import Assignment
 from tidewise.core.profile import Profile
@@ -23,9 +24,10 @@ log = logging.getLogger(__name__)
 class Follower:
     """Applies orders, each once: one that says what the last one said, under the same profile, changes nothing."""
 
-    def __init__(self, host: Host, profile: Profile) -> None:
+    def __init__(self, host: Host, profile: Profile, share: float = QUEUE_SHARE) -> None:
         self._host = host
         self._profile = profile
+        self._share = share
         self._last: WorkerOrder | None = None
 
     @property
@@ -62,7 +64,7 @@ class Follower:
             station.refuse(version, f"application {assignment.application!r} is not in the catalogue")
             return
         try:
-            order = order_from(version, assignment, application, self._profile, station.device_type)
+            order = order_from(version, assignment, application, self._profile, station.device_type, self._share)
         except PlanError as error:
             station.refuse(version, str(error))
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from tidewise.worker.orders import Order
@@ -77,16 +77,22 @@ TRANSITIONS: Mapping[tuple[State, Event], tuple[State, type[Load] | type[Unload]
 """A pair that is not listed cannot happen; asking for it raises KeyError."""
 
 NOTHING = Order(version=0)
+SWAPS: Mapping[str, bool] = {"staged": True, "blocking": False}
+"""How variants are swapped, by name: whether the old one serves until the new one is ready."""
 
 
 class Hosting:
     """One device's models. ``serving`` is the order in force, ``pending`` the one whose models still load.
 
-    A newer order replaces a pending one. An order that cannot be followed is refused and the old one stays in force;
-    ``refused`` holds its version and the reason.
+    Models load one after another. An order comes into force as soon as it can be followed in part: for the
+    application served already, when its ceiling is ready; for another, when its first variant is. ``serving`` then
+    holds that part, and grows. A newer order replaces a pending one. An order that cannot be followed is refused and
+    the old one stays in force; ``refused`` holds its version and the reason. Where swaps are not ``staged``, as in
+    published systems, a device serves nothing from the moment its order changes until it can follow it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, staged: bool = True) -> None:
+        self.staged = staged
         self.serving = NOTHING
         self.pending: Order | None = None
         self.refused: tuple[int, str] = (0, "")
@@ -101,9 +107,13 @@ class Hosting:
         return [model for model, state in self.states.items() if state is State.LEAVING]
 
     def ordered(self, order: Order) -> list[HostingAction]:
-        """Follow a new order: load what is missing; switch at once if nothing is."""
+        """Follow a new order: load what is missing; switch at once if it can be followed in part."""
         self.pending = order
-        return self._reconcile() + self._switch_if_ready()
+        actions: list[HostingAction] = []
+        if not self.staged and self.serving.warm and order.warm and not self._begins(order):
+            self.serving = Order(self.serving.version)
+            actions = [Switch(self.serving), Report()]
+        return [*actions, *self._reconcile(), *self._switch_if_ready()]
 
     def refuse(self, version: int, reason: str) -> list[HostingAction]:
         """An order that cannot be followed at all; the one in force stays."""
@@ -113,14 +123,14 @@ class Hosting:
 
     def loaded(self, model: Model) -> list[HostingAction]:
         """A model is loaded, checked and ready to run."""
-        return self._step(model, Event.LOADED) + self._switch_if_ready()
+        return self._step(model, Event.LOADED) + self._switch_if_ready() + self._reconcile()
 
     def load_failed(self, model: Model, reason: str) -> list[HostingAction]:
         """A model could not be loaded; an order that needs it is refused."""
         actions = self._step(model, Event.FAILED)
         if self.pending is not None and model in _models(self.pending):
-            actions += self.refuse(self.pending.version, reason)
-        return actions
+            return actions + self.refuse(self.pending.version, reason)
+        return actions + self._reconcile()
 
     def release(self, model: Model) -> list[HostingAction]:
         """No query needs this leaving model any more."""
@@ -128,17 +138,41 @@ class Hosting:
 
     def _switch_if_ready(self) -> list[HostingAction]:
         order = self.pending
-        if order is None or any(self.state(model) is not State.READY for model in _models(order)):
+        if order is None or not self._begins(order):
             return []
-        self.serving, self.pending = order, None
-        return [Switch(order), *self._reconcile(), Report()]
+        part = self._ready_part(order)
+        if len(part.warm) == len(order.warm):
+            self.pending = None
+        elif part == self.serving:
+            return []
+        self.serving = part
+        return [Switch(part), *self._reconcile(), Report()]
+
+    def _begins(self, order: Order) -> bool:
+        """Whether enough of the order is ready for it to come into force."""
+        return not order.warm or self.state(order.choices[0].model) is State.READY
+
+    def _ready_part(self, order: Order) -> Order:
+        """The order with what is ready of it; the ceiling is the best ready one from the order's own down."""
+        ready = [one for one in order.warm if self.state(one.model) is State.READY]
+        above = sum(one in ready for one in order.warm[: order.ceiling])
+        return replace(order, warm=tuple(ready), ceiling=min(above, max(0, len(ready) - 1)))
 
     def _reconcile(self) -> list[HostingAction]:
-        wanted = dict.fromkeys(_models(self.serving) + (_models(self.pending) if self.pending else ()))
+        """Let go of what is not wanted, keep what is, and load the next that is missing unless something loads."""
+        wanted = dict.fromkeys(_models(self.serving) + (self._by_urgency(self.pending) if self.pending else ()))
         actions: list[HostingAction] = []
-        for model in [*wanted, *(one for one in self.states if one not in wanted)]:
-            actions += self._step(model, Event.WANTED if model in wanted else Event.UNWANTED)
+        for model in [one for one in self.states if one not in wanted]:
+            actions += self._step(model, Event.UNWANTED)
+        for model in sorted(wanted, key=lambda one: self.state(one) is State.ABSENT):
+            if self.state(model) is not State.ABSENT or State.LOADING not in self.states.values():
+                actions += self._step(model, Event.WANTED)
         return actions
+
+    def _by_urgency(self, order: Order) -> tuple[Model, ...]:
+        """What to load first: the ceiling, then the fastest, which helps most when queues are long."""
+        fastest_first = sorted(order.warm, key=lambda one: -one.rate)
+        return tuple(dict.fromkeys(one.model for one in (*order.choices[:1], *fastest_first)))
 
     def _step(self, model: Model, event: Event) -> list[HostingAction]:
         state, action = TRANSITIONS[self.state(model), event]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tidewise.core.application import Application
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.cluster import DeviceType
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment
@@ -33,13 +34,18 @@ class Order:
 
 
 def order_from(
-    version: int, assignment: Assignment, application: Application, profile: Profile, device_type: DeviceType
+    version: int,
+    assignment: Assignment,
+    application: Application,
+    profile: Profile,
+    device_type: DeviceType,
+    share: float = QUEUE_SHARE,
 ) -> Order:
-    """The order an assignment amounts to on a device of this type.
+    """The order an assignment amounts to on a device of this type; a batch may take ``share`` of the SLO.
 
     Raises PlanError if a variant is unknown or not profiled, or if the warm ones together exceed the device's memory.
     """
-    warm = tuple(_servable(name, application, profile, device_type) for name in assignment.warm)
+    warm = tuple(_servable(name, application, profile, device_type, share) for name in assignment.warm)
     needed = sum(one.memory for one in warm)
     if device_type.memory is not None and needed > device_type.memory:
         raise PlanError(
@@ -53,7 +59,7 @@ def order_from(
     return Order(version, application.name, ranked, names.index(assignment.ceiling))
 
 
-def _servable(name: str, application: Application, profile: Profile, device_type: DeviceType) -> Servable:
+def _servable(name: str, application: Application, profile: Profile, device_type: DeviceType, share: float) -> Servable:
     variant = application.variant(name)
     if variant is None:
         raise PlanError(f"application {application.name!r} has no variant {name!r}")
@@ -63,7 +69,7 @@ def _servable(name: str, application: Application, profile: Profile, device_type
             f"variant {name!r} of {application.name!r} has no profile on device type {device_type.name!r};"
             " run: tidewise profile"
         )
-    return servable(application, variant, measured)
+    return servable(application, variant, measured, share)
 
 
 def _by_accuracy(application: Application) -> Callable[[Servable], tuple[float, float]]:

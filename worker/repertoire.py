@@ -15,10 +15,13 @@ Outward = Load | Unload | Report
 
 
 class Repertoire:
-    """Which variants may run which lane. ``linger`` is how long a replaced variant still takes queries, in seconds."""
+    """Which variants may run which lane. ``linger`` is how long a replaced variant still takes queries, in seconds.
 
-    def __init__(self, linger: float = LINGER) -> None:
-        self.hosting = Hosting()
+    ``staged`` as in Hosting.
+    """
+
+    def __init__(self, linger: float = LINGER, staged: bool = True) -> None:
+        self.hosting = Hosting(staged)
         self.linger = linger
         self._orders: dict[str, Order] = {}  # by application
         self._servables: dict[tuple[str, str], Servable] = {}
@@ -59,7 +62,8 @@ class Repertoire:
         for model in [model for model, at in self._release_at.items() if at <= now and not needed(model)]:
             del self._release_at[model]
             outward += self._applied(self.hosting.release(model))
-            if self._servables[model[:2]].model == model:
+            serving = self._servables.get(model[:2])
+            if serving is not None and serving.model == model:
                 del self._servables[model[:2]]
         held = {self.hosting.serving.application, *(model.application for model in self._release_at)}
         self._orders = {name: order for name, order in self._orders.items() if name in held}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tidewise.core.application import Application, TensorSpec, TestData
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import RepositoryError
+from tidewise.core.errors import RepositoryError, reason
 from tidewise.worker.tensors import Array, row_count, select
 
 FREE_AXIS = 8  # length given to an axis that a query may choose
@@ -66,7 +66,7 @@ def read_samples(application: Application, data: TestData, folder: Path) -> Samp
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise RepositoryError(f"{path} cannot be read as test data: {error}") from error
+        raise RepositoryError(f"{path} cannot be read as test data: {reason(error)}") from error
     names = [one.name for one in application.inputs]
     for name in (*names, data.labels):
         if name not in arrays:

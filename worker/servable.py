@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tidewise.core.application import Application, Variant
-from tidewise.core.capacity import capacity
+from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.errors import PlanError
 from tidewise.core.profile import VariantProfile
+
+ALIKE = 1e-6  # relative difference of rates that does not count
 
 
 class Model(NamedTuple):
@@ -26,6 +28,8 @@ class Servable:
 
     ``padded[rows]`` is the size that ``rows`` run at, ``latency[rows]`` the seconds that takes (95th percentile), both
     for rows from 0 to ``cap``, the largest batch; it never falls as rows rise. ``rate`` is the best rows per second.
+    ``brisk[rows]`` is how many of so many waiting rows make the batch with the most rows per second: 4 of 5, say, where
+    5 would be padded to a slow 8.
     """
 
     model: Model
@@ -34,6 +38,7 @@ class Servable:
     padded: tuple[int, ...]
     latency: tuple[float, ...]
     memory: int = 0
+    brisk: tuple[int, ...] = ()
 
     @property
     def cap(self) -> int:
@@ -51,14 +56,16 @@ class Servable:
         return full * self.latency[-1] + self.latency[rest]
 
 
-def servable(application: Application, variant: Variant, profile: VariantProfile) -> Servable:
-    """The variant as this profile measured it.
+def servable(
+    application: Application, variant: Variant, profile: VariantProfile, share: float = QUEUE_SHARE
+) -> Servable:
+    """The variant as this profile measured it; a batch may take ``share`` of the SLO.
 
     The largest batch is the one that gives the profile its capacity, so what was planned is what runs. A variant too
     slow for that runs one smallest batch at a time. Raises PlanError if no allowed size was profiled.
     """
     allowed = _allowed(variant, profile)
-    best = capacity(profile, application.slo, sizes=allowed).batch
+    best = capacity(profile, application.slo, sizes=allowed, share=share).batch
     sizes = tuple(size for size in allowed if size <= best) or allowed[:1]
     return tabulated(
         Model(application.name, variant.name, variant.digest),
@@ -85,8 +92,18 @@ def tabulated(model: Model, latencies: Mapping[int, float], version: int = 1, me
     """A servable from seconds by allowed batch size; fewer rows are padded to the fastest size that holds them."""
     sizes = tuple(sorted(latencies))
     padded = tuple(_fastest(rows, latencies) for rows in range(1, sizes[-1] + 1))
-    return Servable(model, version, sizes, (0, *padded), (0.0, *(latencies[size] for size in padded)), memory)
+    taken = (0.0, *(latencies[size] for size in padded))
+    return Servable(model, version, sizes, (0, *padded), taken, memory, _brisk(taken))
 
 
 def _fastest(rows: int, latencies: Mapping[int, float]) -> int:
     return min((size for size in latencies if size >= rows), key=lambda size: (latencies[size], size))
+
+
+def _brisk(latency: Sequence[float]) -> tuple[int, ...]:
+    best = [0, *range(1, len(latency))]
+    for rows in range(2, len(latency)):
+        before = best[rows - 1]
+        if before / latency[before] > rows / latency[rows] * (1 + ALIKE):
+            best[rows] = before
+    return tuple(best)

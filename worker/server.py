@@ -82,7 +82,11 @@ class WorkerProcess:
         health_pb2_grpc.add_HealthServicer_to_server(self.health.servicer, self.server)
         self._settings, self._port = settings, _bind(self.server, settings.listen)
         self.agent = Agent(
-            self.host, Follower(self.host, settings.profile), self._connect, lambda: self.address, loop.time
+            self.host,
+            Follower(self.host, settings.profile, settings.limits.batch_share),
+            self._connect,
+            lambda: self.address,
+            loop.time,
         )
         self._measurer = Measurer(self.host, store, settings.state, self.agent.learn)
         self.agent.measure = self._measurer.ask

@@ -10,9 +10,10 @@ from typing import TypeVar
 from tidewise.core.cluster import DeviceType, Limits, Policies
 from tidewise.core.errors import ConfigError
 from tidewise.core.profile import Profile
-from tidewise.worker.batching import RULES
 from tidewise.worker.choice import CHOICES
 from tidewise.worker.device import Policy
+from tidewise.worker.hosting import SWAPS
+from tidewise.worker.rivals import KNOWN
 
 _Named = TypeVar("_Named")
 REPLY = 0.002  # seconds from the end of a batch to the caller: encoding, sending, and the router between
@@ -40,12 +41,7 @@ class WorkerSettings:
     @property
     def policy(self) -> Policy:
         """The named rules. Raises ConfigError naming an unknown one."""
-        return Policy(
-            rule=_named(RULES, self.policies.batching, "batching"),
-            choice=_named(CHOICES, self.policies.variant_choice, "variant_choice"),
-            max_queue=self.limits.max_queue,
-            reserve=REPLY,
-        )
+        return device_policy(self.policies, self.limits, REPLY)
 
     @property
     def effective(self) -> dict[str, str]:
@@ -56,6 +52,17 @@ class WorkerSettings:
             "max_queue": str(self.limits.max_queue),
             "max_message_bytes": str(self.limits.max_message),
         }
+
+
+def device_policy(policies: Policies, limits: Limits, reserve: float) -> Policy:
+    """How devices decide under these names. Raises ConfigError naming an unknown one."""
+    return Policy(
+        rule=_named(KNOWN, policies.batching, "batching"),
+        choice=_named(CHOICES, policies.variant_choice, "variant_choice"),
+        max_queue=limits.max_queue,
+        reserve=reserve,
+        staged=_named(SWAPS, policies.swaps, "swaps"),
+    )
 
 
 def _named(registry: Mapping[str, _Named], name: str, key: str) -> _Named:

@@ -43,7 +43,7 @@ Library::Library(const std::string& path) {
   check_version(path, version_);
   api_ = base.get_api(ort_abi::kApiVersion);
   if (api_ == nullptr) throw OrtError(path + " does not offer interface version 16");
-  check(api_->create_env(ort_abi::kLogErrors, "tidewise", &env_));
+  check(api_->create_env(ort_abi::kLogFatal, "tidewise", &env_));
   check(api_->create_cpu_memory_info(ort_abi::kArenaAllocator, ort_abi::kDefaultMemory, &cpu_memory_));
   check(api_->default_allocator(&allocator_));
 }

@@ -22,7 +22,7 @@ struct Value;
 using Entry = const void*;  // one place in the table, of a function that is not called
 
 constexpr std::uint32_t kApiVersion = 16;  // the oldest interface asked for; every later library also answers to it
-constexpr int kLogErrors = 3;
+constexpr int kLogFatal = 4;
 constexpr int kArenaAllocator = 1;
 constexpr int kDefaultMemory = 0;
 

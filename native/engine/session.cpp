@@ -25,7 +25,7 @@ OwnedOptions make_options(const Library& library, int threads) {
   OwnedOptions options(raw, ReleaseOptions{&library});
   library.check(api.set_intra_op_threads(raw, threads));
   library.check(api.set_inter_op_threads(raw, 1));
-  library.check(api.set_log_level(raw, ort_abi::kLogErrors));
+  library.check(api.set_log_level(raw, ort_abi::kLogFatal));
   library.check(api.disable_memory_pattern(raw));
   library.check(api.add_session_config_entry(raw, "session.intra_op.allow_spinning", "0"));
   library.check(api.add_session_config_entry(raw, "session.inter_op.allow_spinning", "0"));

@@ -41,6 +41,13 @@ def test_an_unknown_key_is_named_with_the_known_ones(folder: Path) -> None:
     assert "slo_ms is missing" in result.output or "'slo_msec'" in result.output
 
 
+def test_an_application_nobody_measured_is_refused_as_apply_would(folder: Path) -> None:
+    (folder / "accuracy.json").unlink()
+    result = check(folder)
+    assert result.exit_code == 2
+    assert "no measured accuracy" in result.output and "--application digits" in result.output
+
+
 def test_a_missing_model_file_is_named(folder: Path) -> None:
     model = next(folder.glob("*/model.onnx"))
     model.unlink()
@@ -55,6 +62,13 @@ def test_a_corrupt_model_file_is_named(folder: Path) -> None:
     result = check(folder)
     assert result.exit_code == 2
     assert str(model) in result.output and "not a loadable ONNX model" in result.output
+
+
+def test_test_data_that_is_no_archive_are_named(folder: Path) -> None:
+    (folder / "test.npz").write_bytes(b"PK\x03\x04cut short")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert str(folder / "test.npz") in result.output
 
 
 def test_a_wrong_signature_is_named_tensor_by_tensor(folder: Path) -> None:

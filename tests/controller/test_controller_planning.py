@@ -126,3 +126,12 @@ def test_a_plan_kept_is_measured_by_the_demand_of_now() -> None:
     world.run(60, {"pets": 30, "cars": 5})
     assert world.plan.version == version
     assert world.plan.demand["pets"] > 30
+
+
+def test_a_plan_kept_although_it_lacks_part_of_the_margin_is_no_overload() -> None:
+    world = world_of(*FOUR)
+    world.run(60, {"pets": 100, "cars": 5})
+    version = world.plan.version
+    world.run(60, {"pets": 125, "cars": 5})
+    assert world.plan.version == version
+    assert world.plan.phi > 0.98

@@ -1,6 +1,7 @@
 """The live view: the same frame gives the same text, on a screen and in one line."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -210,3 +211,10 @@ def test_a_replays_frame_has_the_callers_figures(reply):
     frame = replay_frame(status_frame("demo", reply), tally, 3.0, 90.0)
     assert frame.total == 90.0 and frame.ended == 1
     assert frame.applications[0].planned == 40.0 and frame.applications[0].history == (0.0, 1.0)
+
+
+def test_columns_nobody_can_fill_are_left_out():
+    asked = replace(FRAME, applications=(LiveApplication("digits", 0.150, 31, planned=33, accuracy=0.97),))
+    header = drawn(asked).splitlines()[3]
+    assert "accuracy" in header and "SLO" in header
+    assert "missed" not in header and "p99" not in header

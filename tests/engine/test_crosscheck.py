@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,3 +119,12 @@ def test_an_output_of_another_type_or_shape_than_stated_is_refused(
     half = replace(PICTURES, outputs=(TensorSpec("logits", "FP16", (3,)),))
     with pytest.raises(EngineError, match="says FP16"):
         cross_check(session, reference, half, SMALL, samples)
+
+
+@pytest.mark.parametrize("reshaped", [np.sum, lambda output: np.concatenate([output, output])], ids=["one", "twice"])
+def test_an_output_without_one_row_for_each_input_is_refused(
+    session: Session, reference: Session, samples: Samples, reshaped: Callable[[Array], Array]
+) -> None:
+    odd = Altered(session, lambda inputs, output: reshaped(output))
+    with pytest.raises(EngineError, match=r"answers 'logits' as float32 .* to 4 rows"):
+        cross_check(odd, reference, PICTURES, SMALL, samples)

@@ -11,6 +11,7 @@ import grpc
 import pytest
 from observed import Process, Scrape, tidewise
 from router_stage import (
+    PLANE,
     Client,
     ControllerStandIn,
     EchoWorker,
@@ -33,6 +34,8 @@ class Observed(Stage):
     metrics: str
 
     async def scrape(self) -> Scrape:
+        if PLANE.get() == "native":
+            await asyncio.sleep(0.6)  # its counts are read four times a second
         return await asyncio.to_thread(Scrape, self.metrics)
 
 
@@ -42,9 +45,10 @@ async def router(folder: Path, workers: int = 1) -> AsyncIterator[tuple[Observed
     controller = await ControllerStandIn().start()
     echoes = [await EchoWorker().start() for _ in range(workers)]
     words = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--drain-delay", "0")
+    words += ("--data-plane", PLANE.get())
     with tidewise(folder / "router.log", "router", "--join", controller.address, *words) as process:
         up = await asyncio.to_thread(process.line, event="router is listening")
-        on = Observed(controller, Client(up["address"]), up["address"], up["http_port"])
+        on = Observed(controller, Client(up["address"]), up["address"], up["http_port"], None)
         on.process, on.metrics = process, f"127.0.0.1:{up['metrics_port']}"
         try:
             yield on, echoes

@@ -7,6 +7,7 @@ other data plane can be put to the same stories.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from tidewise.proto.convert import snapshot_message
 from tidewise.router.server import Router, Settings
 
 T = TypeVar("T")
+PLANE = contextvars.ContextVar("data plane", default="python")  # of the routers that are started
 VERSIONS = {"fine": "2", "fast": "1"}
 
 
@@ -98,7 +100,7 @@ class EchoWorker:
     address: str = ""
     server: Any = None
 
-    async def start(self, port: int = 0) -> EchoWorker:
+    async def start(self, port: int = 0, listen: str = "") -> EchoWorker:
         self.server = grpc.aio.server(options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", -1)])
         infer = {"ModelInfer": grpc.unary_unary_rpc_method_handler(self._infer)}
         check = {
@@ -114,7 +116,8 @@ class EchoWorker:
                 grpc.method_handlers_generic_handler("grpc.health.v1.Health", check),
             ]
         )
-        self.address = f"127.0.0.1:{self.server.add_insecure_port(f'127.0.0.1:{port}')}"
+        bound = self.server.add_insecure_port(listen or f"127.0.0.1:{port}")
+        self.address = listen or f"127.0.0.1:{bound}"
         await self.server.start()
         return self
 
@@ -285,6 +288,7 @@ class Stage:
     client: Client
     address: str
     http_port: int
+    router: Router | None  # for stories of one data plane only
 
     async def tell(self, message: control.RoutingSnapshot) -> None:
         """Send a snapshot and wait until the router has it in force."""
@@ -302,12 +306,13 @@ async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 async def stage(workers: int = 0, **settings: Any) -> AsyncIterator[tuple[Stage, list[EchoWorker]]]:
     """A router attached to a controller stand-in, and this many echo workers it does not know of yet."""
     controller = await ControllerStandIn().start()
+    settings.setdefault("data_plane", PLANE.get())
     router = Router(Settings(controller.address, "127.0.0.1:0", "127.0.0.1:0", **settings))
     await router.start()
     client = Client(router.address)
     echoes = [await EchoWorker().start() for _ in range(workers)]
     try:
-        yield Stage(controller, client, router.address, router.http_port or 0), echoes
+        yield Stage(controller, client, router.address, router.http_port or 0, router), echoes
     finally:
         await client.channel.close()
         await router.stop()

@@ -10,7 +10,9 @@ from router_stage import request, route, sleeping, snapshot, stage, story, until
 
 from tidewise.core.outcome import Reason
 from tidewise.router.failure import failure
+from tidewise.router.forward import Forwarder
 from tidewise.router.service import refuse
+from tidewise.router.stream import Streams
 
 
 @story
@@ -54,11 +56,28 @@ class HungUp:
     async def abort(self, *status: object) -> None:
         raise ExecuteBatchError("execute_batch")
 
+    async def write(self, message: bytes) -> None:
+        raise ExecuteBatchError("execute_batch")
+
+    def invocation_metadata(self) -> None:
+        return None
+
+    def time_remaining(self) -> None:
+        return None
+
 
 @story
 async def test_a_caller_that_hung_up_before_its_refusal_is_a_cancelled_call_not_a_fault():
     with pytest.raises(asyncio.CancelledError):
         await refuse(HungUp(), failure(Reason.BAD_INPUT, "the tensor is wrong"))  # type: ignore[arg-type]
+
+
+@story
+async def test_a_caller_that_hung_up_before_an_answer_of_its_stream_is_no_fault_either():
+    async def one_query():
+        yield request()
+
+    await Streams(Forwarder(random.Random(1))).serve(one_query(), HungUp())  # type: ignore[arg-type]
 
 
 @story

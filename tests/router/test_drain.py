@@ -10,7 +10,19 @@ import sys
 
 import grpc
 import pytest
-from router_stage import Client, ControllerStandIn, EchoWorker, get, request, route, sleeping, snapshot, story, until
+from router_stage import (
+    PLANE,
+    Client,
+    ControllerStandIn,
+    EchoWorker,
+    get,
+    request,
+    route,
+    sleeping,
+    snapshot,
+    story,
+    until,
+)
 
 
 def free_port() -> int:
@@ -20,6 +32,7 @@ def free_port() -> int:
 
 
 async def router_process(join: str, listen: int, http: int, *more: str) -> asyncio.subprocess.Process:
+    more = ("--data-plane", PLANE.get(), *more)
     words = ("router", "--join", join, "--listen", f"127.0.0.1:{listen}", "--http", f"127.0.0.1:{http}", *more)
     return await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tidewise.cli.main", *words, stderr=asyncio.subprocess.PIPE, env=dict(os.environ)

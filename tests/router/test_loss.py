@@ -51,6 +51,18 @@ async def processes(count: int, seconds: float = 0.0):
 
 
 @story
+async def test_a_query_whose_application_was_removed_and_whose_worker_then_died_is_told_so():
+    async with processes(2, seconds=1.0) as (doomed, other), stage() as (on, _):
+        await on.tell(snapshot([route("a", doomed.address), route("b", other.address)], slo_ms=20_000))
+        asked = [asyncio.ensure_future(on.client.refused(request(), timeout=20)) for _ in range(2)]
+        await asyncio.sleep(0.3)
+        await on.tell(snapshot([], applications=(), revision=2))
+        await doomed.kill()
+        await other.kill()
+        assert {(await one).reason for one in asked} == {"worker_lost"}
+
+
+@story
 async def test_queries_held_by_a_killed_worker_are_answered_by_another():
     async with processes(2, seconds=0.5) as (doomed, other), stage() as (on, _):
         await on.tell(snapshot([route("a", doomed.address), route("b", other.address)], slo_ms=20_000))

@@ -17,7 +17,7 @@ from tidewise.worker.servable import Model, Servable, tabulated
         (1, Run(1, 1, 1, "idle")),
         (2, Run(2, 2, 2, "idle")),
         (3, Run(3, 3, 4, "idle")),  # padded to the next allowed size
-        (5, Run(5, 5, 8, "idle")),
+        (5, Run(4, 4, 4, "full")),  # more a second than 5 padded to 8
         (8, Run(8, 8, 8, "full")),
         (20, Run(8, 8, 8, "full")),
     ],

@@ -138,3 +138,14 @@ def test_a_query_pinned_to_a_variant_runs_on_it_even_above_the_ceiling() -> None
 def test_the_diagram_in_the_documents_is_made_from_the_table() -> None:
     page = Path(tidewise.__file__).resolve().parent.parent / "docs" / "worker.md"
     assert diagram() in page.read_text(encoding="utf-8")
+
+
+def test_two_files_of_one_variant_that_are_due_at_the_same_moment_are_both_let_go() -> None:
+    world = World()
+    world.host(SMALL)
+    newer = tabulated(Model("pets", "small", "s2"), {1: 0.01}, version=1)
+    for version, one in enumerate([newer, SMALL, OTHER], start=2):  # a new file, back to the old one, away from both
+        world.order(order(version, one))
+        world.until(world.now + 0.6)
+    world._do(world.device.timer(60.0))  # a late one: the process was stopped meanwhile
+    assert world.held == {OTHER.model}

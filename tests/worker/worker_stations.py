@@ -83,9 +83,13 @@ class Bench:
         sources = [self._source(name) for name in names or ("large",)]
         warm = tuple(servable(ECHO, one.variant, one.profile) for one in sources)
         self.station.order(Order(version, "echo", warm), sources)
-        while self.station.device.hosting.serving.version != version:
+        while not self._in_force(version, len(warm)):
             await asyncio.sleep(0.001)
         return self
+
+    def _in_force(self, version: int, warm: int) -> bool:
+        serving = self.station.device.hosting.serving
+        return serving.version == version and len(serving.warm) == warm
 
     def _source(self, name: str) -> Source:
         found = ECHO.variant(name)

@@ -50,10 +50,10 @@ class World:
 
     def host(self, *warm: Servable, ceiling: int = 0) -> None:
         """Have these variants in force, with no time passing."""
-        for action in self.device.ordered(order(1, *warm, ceiling=ceiling), self.now):
-            if isinstance(action, Load):
-                self.held.add(action.model)
-                self.device.loaded(action.model, self.now)
+        actions = self.device.ordered(order(1, *warm, ceiling=ceiling), self.now)
+        while loads := [action.model for action in actions if isinstance(action, Load)]:
+            self.held.update(loads)
+            actions = [one for model in loads for one in self.device.loaded(model, self.now)]
 
     def order(self, one: Order) -> None:
         self._do(self.device.ordered(one, self.now))

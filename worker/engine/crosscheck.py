@@ -29,6 +29,8 @@ class _Check:
         size = next((size for size in self.variant.batch_sizes if size >= rows), rows)
         names = [one.name for one in self.application.outputs]
         outputs = (session or self.session).run(assemble([inputs], pad_to=size), names)
+        for output in self.application.outputs:
+            _check_signature(output, outputs[output.name], self.variant, size)
         return select(outputs, slice(rows))
 
     def agree(self, got: Tensors, want: Tensors, index: int, other: str) -> None:
@@ -56,8 +58,6 @@ def cross_check(
     check = _Check(session, application, variant, samples.first(min(ROWS, limit)))
     inputs = check.samples.inputs
     together = check.run(inputs)
-    for output in application.outputs:
-        _check_signature(output, together[output.name], variant, len(check.samples))
     expected = check.run(inputs, reference)
     for index in range(len(check.samples)):
         row = slice(index, index + 1)

@@ -15,7 +15,7 @@ from tidewise.core.errors import EngineError
 from tidewise.worker.engine.base import SessionOptions, Tensors
 from tidewise.worker.engine.heap import return_free_memory
 
-LOG_ERRORS_ONLY = 3
+LOG_FATAL_ONLY = 4  # errors are raised, and logged as our own
 
 
 class OnnxSession:
@@ -74,7 +74,7 @@ def _session_options(options: SessionOptions) -> Any:
     settings.intra_op_num_threads = options.threads
     settings.inter_op_num_threads = 1
     settings.enable_mem_pattern = False
-    settings.log_severity_level = LOG_ERRORS_ONLY
+    settings.log_severity_level = LOG_FATAL_ONLY
     settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
     settings.add_session_config_entry("session.inter_op.allow_spinning", "0")
     return settings

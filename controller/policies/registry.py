@@ -1,0 +1,55 @@
+"""The allocation policies a cluster file may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tidewise.controller.allocation.scenario_plan import plan_scenarios
+from tidewise.controller.allocation.solve import Limits, solve
+from tidewise.controller.margin import with_margin
+from tidewise.controller.policies.anytime import AnytimePolicy
+from tidewise.controller.policies.counts import CountPolicy
+from tidewise.controller.policies.infaas import InfaasPolicy
+from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
+from tidewise.controller.policies.proteus import ProteusPolicy
+from tidewise.controller.policies.restrict import least_accurate, most_accurate
+from tidewise.controller.policies.sommelier import SommelierPolicy
+from tidewise.controller.policies.tidewise import ScenarioPolicy
+from tidewise.controller.policies.uniform import UniformPolicy
+from tidewise.controller.scenarios import Tuning
+from tidewise.core.errors import ConfigError
+from tidewise.core.scenario import ScenarioCase
+
+POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
+    "ilp": CountPolicy,
+    "highs": lambda: CountPolicy(method="highs"),
+    "pulp": lambda: CountPolicy(method="pulp"),
+    "fast": lambda: CountPolicy(method="fast"),
+    "static": lambda: CountPolicy(static=True),
+    "clipper-ha": lambda: CountPolicy(restrict=most_accurate, static=True),
+    "clipper-ht": lambda: CountPolicy(restrict=least_accurate, static=True),
+    "tidewise": ScenarioPolicy,
+    "proteus": ProteusPolicy,
+    "proteus-periodic": lambda: ProteusPolicy(sudden=False),
+    "infaas": InfaasPolicy,
+    "sommelier": SommelierPolicy,
+    "anytime": AnytimePolicy,
+    "without-selection": lambda: ProteusPolicy(restrict=most_accurate),
+    "without-assignment": UniformPolicy,
+    "one-scenario": lambda: ScenarioPolicy(tuning=Tuning(only_level=True)),
+    "unsteered": lambda: ScenarioPolicy(steering=False),
+}
+
+
+def allocation_policy(name: str) -> AllocationPolicy:
+    """A policy of this name, as new. Raises ConfigError."""
+    if name not in POLICIES:
+        raise ConfigError(f"allocation policy {name!r} is unknown; choose one of {', '.join(POLICIES)}")
+    return POLICIES[name]()
+
+
+def allocate(case: Problem, method: str, limits: Limits) -> Answer:
+    """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
+    if isinstance(case, ScenarioCase):
+        return plan_scenarios(case)
+    return with_margin(case, lambda one: solve(one, method=method, limits=limits))

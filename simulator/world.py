@@ -1,0 +1,45 @@
+"""What is simulated: a cluster, its applications and their profile, a trace, and what reality would charge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidewise.core.application import Application
+from tidewise.core.cluster import Cluster
+from tidewise.core.profile import Profile
+from tidewise.core.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """What reality charges, in seconds unless said otherwise; the same for every policy.
+
+    ``solve`` is from question to plan, None for what the solve takes on this machine (then runs do not repeat).
+    ``network`` is one way between any two processes. ``load`` multiplies the profile's load times. ``noise`` is the
+    standard deviation of a batch's time, relative to its profiled median; ``stealing`` the fraction of a device's
+    speed that a load takes from its batches.
+    """
+
+    solve: float | None = 0.5
+    network: float = 0.000_25
+    load: float = 1.0
+    noise: float = 0.03
+    stealing: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One simulation's input. ``expected`` is the demand (queries per second) the first plan is made for."""
+
+    cluster: Cluster
+    applications: Mapping[str, Application]
+    profile: Profile
+    trace: Trace
+    expected: Mapping[str, float] = field(default_factory=dict)
+    charges: Charges = Charges()
+
+
+def device_names(cluster: Cluster) -> dict[str, str]:
+    """The device type of each device of the cluster, by device name."""
+    return {f"{one.name}-{index}": one.name for one in cluster.device_types.values() for index in range(one.count)}
