@@ -1,5 +1,8 @@
 #include "attempt.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "clock.hpp"
 #include "link.hpp"
 #include "sockets.hpp"
@@ -74,7 +77,9 @@ void Attempt::expire() {
 }
 
 void Attempt::consumed(size_t size) {
-  if (speaking_ && stream_ != nullptr) stream_->consume(size);
+  const size_t already = std::min(size, credited_);
+  credited_ -= already;
+  if (speaking_ && stream_ != nullptr && size > already) stream_->consume(size - already);
 }
 
 void Attempt::on_headers(Stream& stream, bool end) {
@@ -106,6 +111,7 @@ void Attempt::on_data(Stream& stream, const uint8_t* data, size_t size) {
   }
   // A small answer is held until it is complete: until then another worker may still be asked.
   stream.consume(size);
+  credited_ += size;
   if (answer_.received() > kWhole) speak();
 }
 

@@ -59,6 +59,7 @@ class Attempt : private StreamOwner {
   size_t limit_;
   double sent_ = 0;
   Stream* stream_ = nullptr;
+  size_t credited_ = 0;  // bytes of the answer the worker has been given back while they were held
   bool settled_ = false, speaking_ = false, over_ = false;
   std::string http_status_, code_, message_;
   Headers trailing_;

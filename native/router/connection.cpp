@@ -92,7 +92,7 @@ void Connection::flush() {
     return;
   }
   if (fd_ < 0 || connecting_) return;
-  if (session.pending() > kPendingBytes) {
+  if (session.role() == Session::Role::server && session.pending() > kPendingBytes) {
     close("the peer does not read its answers");
     return;
   }

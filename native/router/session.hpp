@@ -98,6 +98,7 @@ class Session {
   /// Ask the peer to begin no more streams; `finally`: those it begins now are ignored.
   void go_away(bool finally);
   bool finished() const;
+  Role role() const { return role_; }
   size_t streams() const { return streams_.size(); }
   /// Bytes pushed to streams and not yet moved to the output.
   size_t pending() const { return pending_; }

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from router_stage import route
 
+from tidewise.core.outcome import Reason
+from tidewise.proto.status import CODES
 from tidewise.router.backlog import Backlog, begun, ended
 from tidewise.router.choice import CHOICES, Refusal, decide
 from tidewise.router.table import View, view_of
@@ -85,3 +87,8 @@ def test_both_planes_choose_the_same(
             assert float(native) == float(expected)
         else:
             assert native.strip() == expected
+
+
+def test_both_planes_know_the_same_reasons_by_the_same_codes() -> None:
+    said = subprocess.run([PROGRAM, "reasons"], capture_output=True, text=True, check=True).stdout.split("\n")
+    assert [line for line in said if line] == [f"{reason} {CODES[reason].value[0]}" for reason in Reason]
