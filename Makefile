@@ -52,8 +52,10 @@ lint:
 types:
 	$(BIN)/mypy
 
+# Without site (-S), so that the tree at hand is looked at and not whatever is installed in the environment.
 imports:
-	$(BIN)/lint-imports --no-cache
+	@PYTHONPATH=.:$$(echo $(BIN)/../lib/python3*/site-packages) $(BIN)/python -S \
+	    -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-cache
 
 format:
 	$(BIN)/ruff format .

@@ -2,7 +2,7 @@
 
     python bench/solver.py [--quick] [--json ROWS.jsonl] [--sizes 0,1] [--loads .2,.9] [--methods planner,fast]
 
-Every cell (size, load, seed, method) runs in a process of its own and is killed when it takes too long. Rows are
+Every cell (size, load, seed, method) runs in a process of its own, limited by CPU seconds. Rows are
 appended to the JSON file as they come; a second run goes on where the first was stopped. ``--report`` prints the table
 from the file alone, ``--plot FILE`` draws it.
 """
@@ -10,11 +10,15 @@ from the file alone, ``--plot FILE`` draws it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
+import queue
 import sys
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -28,7 +32,7 @@ from tidewise.core.case import Case
 
 LOADS = (0.2, 0.6, 0.9, 0.99, 1.1, 1.5)
 CELL_SECONDS = 20.0
-GRACE = 20.0  # wall seconds a cell may take beyond its limit before it is killed
+GRACE = 10.0  # CPU seconds a cell may take beyond its limit before it is killed
 
 
 def scaled(case: Case, total: float) -> Case:
@@ -55,13 +59,31 @@ def measured(size: Size, load: float, seed: int, method: str, full: float) -> Ro
     answer = spawn.Queue()
     process = spawn.Process(target=run_cell, args=(size, load, seed, method, full, answer))
     process.start()
-    try:
-        row = answer.get(timeout=CELL_SECONDS + GRACE)
-    except Exception:
-        row = {"status": "killed"}
+    row = None
+    while row is None and process.is_alive() and _cpu_of(process.pid) < CELL_SECONDS + GRACE:
+        with contextlib.suppress(queue.Empty):
+            row = answer.get(timeout=0.5)
+    _kill(process)
+    row = row or {"status": "killed"}
+    return {"size": str(size), "load": load, "seed": seed, "method": method, **row}
+
+
+def _cpu_of(pid: int | None) -> float:
+    """CPU seconds of a process and of the solvers it started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+        return sum(one.cpu_times().user + one.cpu_times().system for one in family)
+    return 0.0
+
+
+def _kill(process: Any) -> None:
+    """End a cell and the solvers it started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.kill()
     process.kill()
     process.join()
-    return {"size": str(size), "load": load, "seed": seed, "method": method, **row}
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -29,8 +29,9 @@ def _cell(rows: list[Row]) -> str:
     solved = [row for row in rows if row.get("objective") is not None]
     if not solved:
         return ", ".join(sorted({row["status"] for row in rows})) or "-"
-    cpu, gap = (statistics.median(row[key] for row in solved) for key in ("cpu_s", "gap"))
-    text = f"{cpu:.3g} s, {gap:.1e}"
+    cpu = statistics.median(row["cpu_s"] for row in solved)
+    gaps = [row["gap"] for row in solved if row["gap"] is not None]
+    text = f"{cpu:.3g} s, " + (f"{statistics.median(gaps):.1e}" if gaps else "no bound")
     phi = statistics.median(row["phi"] for row in solved)
     if phi < 1:
         text += f", phi {phi:.3f}"

@@ -45,7 +45,7 @@ from tidewise.worker.profiling.effort import FULL
 from tidewise.worker.profiling.store import load_or_measure
 
 APPLICATION = "garments"
-DEVICE = DeviceType("device", count=1, provider=SLOWDOWN, slowdown=8.0)
+DEVICE = DeviceType("device", count=1, provider=SLOWDOWN, slowdown=16.0)
 PATIENT_MS = 600_000  # the SLO a FIFO server is told: none
 SERVERS = ("tidewise", "batcher", "fifo")
 

@@ -98,7 +98,7 @@ class Cluster:
 def default_cluster() -> Cluster:
     """What `tidewise up` starts without a file: four devices of two types that leave a 2-core machine room."""
     types = (
-        DeviceType("big", count=2, provider=SLOWDOWN, slowdown=8.0),
-        DeviceType("small", count=2, provider=SLOWDOWN, slowdown=16.0),
+        DeviceType("big", count=2, provider=SLOWDOWN, slowdown=16.0),
+        DeviceType("small", count=2, provider=SLOWDOWN, slowdown=32.0),
     )
     return Cluster({one.name: one for one in types})

@@ -10,7 +10,7 @@ import numpy as np
 
 from tidewise.controller.allocation.exact import FEW_TYPES, Work, decompose, suits
 from tidewise.controller.allocation.fast import fast_plan, relax
-from tidewise.controller.allocation.kernel import kernel_of
+from tidewise.controller.allocation.kernel import kernel_of, native
 from tidewise.controller.allocation.lexicographic import rank
 from tidewise.controller.allocation.problem import Ints, Problem
 
@@ -39,6 +39,11 @@ def find_plan(problem: Problem) -> Ints | None:
         return None
     kernel = kernel_of(problem)
     first = fast_plan(problem, kernel, relaxation)
-    if first.assignment.phi < 1.0 and suits(problem, kernel) and len(problem.types) <= FEW_TYPES:
+    if (
+        first.assignment.phi < 1.0
+        and native() is not None
+        and suits(problem, kernel)
+        and len(problem.types) <= FEW_TYPES
+    ):
         first = decompose(problem, kernel, first, relaxation.prices, np.inf, ENOUGH)
     return first.counts if first.assignment.phi >= 1.0 else None

@@ -13,6 +13,7 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import Assignment, assign
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
+from tidewise.controller.allocation.highs import relaxed
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
@@ -39,10 +40,12 @@ def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints) -> C
     fraction = _common_fraction(problem, best)
     best = better(problem, best, maximise(problem, Goal(Aim.SERVED, fraction), effort, best))
     served = assign(problem, best).total
-    last = maximise(problem, Goal(Aim.ACCURACY, fraction, served * (1 - SLACK)), effort, best)
+    goal = Goal(Aim.ACCURACY, fraction, served * (1 - SLACK))
+    last = maximise(problem, goal, effort, best)
     counts = better(problem, best, last)
     assignment = assign(problem, counts)
-    return Candidate(counts, assignment, max(last.bound, assignment.objective), "levels")
+    bound = last.bound if np.isfinite(last.bound) else relaxed(problem, goal).objective
+    return Candidate(counts, assignment, max(bound, assignment.objective), "levels")
 
 
 def _common_fraction(problem: Problem, counts: Ints) -> float:

@@ -18,7 +18,9 @@ def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: 
 
 def cbc(effort: Effort) -> pulp.LpSolver:
     """The solver PuLP ships."""
-    return pulp.PULP_CBC_CMD(msg=False, threads=1, gapRel=effort.gap, timeLimit=effort.seconds)
+    seconds = min(effort.seconds, effort.cpu_seconds)
+    mode = "elapsed" if effort.seconds <= effort.cpu_seconds else "cpu"
+    return pulp.PULP_CBC_CMD(msg=False, threads=1, gapRel=effort.gap, timeLimit=seconds, timeMode=mode)
 
 
 def maximise_with(problem: Problem, goal: Goal, solver: pulp.LpSolver, gap: float = 0.0) -> Answer:

@@ -26,6 +26,7 @@ from tidewise.controller.allocation.shedding import shed_exactly
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
 MANY_DEVICES = 20_000  # beyond, rounding loses so little that an overloaded cluster keeps the fast plan
+TWIN_PAIRS = 16  # the Python twin searches everything: beyond this many pairs it takes too long
 POLISH = 100  # local moves after an integer program
 FEW_PAIRS = 300  # a whole count model of this many pairs is worth trying
 QUICK_PRICING = 1_500  # search nodes per application where one pricing has to do
@@ -64,7 +65,7 @@ def _auto(start: _Start, effort: Effort, method: str) -> Candidate:
     candidate = start.fast
     if _decomposes(start, method):
         candidate = exact.decompose(start.problem, start.kernel, candidate, start.relaxation.prices, effort.gap)
-    elif exact.suits(start.problem, start.kernel):
+    elif exact.suits(start.problem, start.kernel) and native() is not None:
         priced = start.kernel.price(start.relaxation.prices.tolist(), QUICK_PRICING)
         candidate = replace(candidate, bound=min(candidate.bound, priced.bound))
     if not _closed(candidate, effort):
@@ -75,9 +76,10 @@ def _auto(start: _Start, effort: Effort, method: str) -> Candidate:
 
 
 def _decomposes(start: _Start, method: str) -> bool:
-    """Whether to list columns: few device types, and the native kernel unless asked for by name."""
-    able = exact.suits(start.problem, start.kernel)
-    return able and (method == "exact" or (len(start.problem.types) <= exact.FEW_TYPES and native() is not None))
+    """Whether to list columns: few device types unless asked for by name, and in Python only small problems."""
+    few = len(start.problem.types) <= exact.FEW_TYPES or method == "exact"
+    quick = native() is not None or len(start.problem.capacity) <= TWIN_PAIRS
+    return exact.suits(start.problem, start.kernel) and few and quick
 
 
 def _narrow(start: _Start, candidate: Candidate, effort: Effort) -> Candidate:

@@ -1,12 +1,6 @@
 """The native kernel once more in Python, to be read beside native/planner and to check it.
 
-Losses are as in native/planner/pricing.hpp: with device prices mu and lambda = max_k (worth_k - mu_k / capacity_k), a
-column of an application stays below lambda * demand by
-
-    (lambda - worth_k) capacity_k + mu_k            for each fully busy device of pair k, and
-    n l_k + (worth_k - lambda) (n capacity_k - R)   for the last pair, n devices serving what is left, R,
-
-plus the swap cost of every device beyond those that host the pair now.
+Losses are those of native/planner/pricing.hpp.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tidewise.controller.allocation.twin import Application
 
 LEAST_GAIN = 1e-12
+WORK = 2_000_000  # pairs of pairs looked at in all: large problems get few moves here
 Change = dict[int, int]
 
 
@@ -28,7 +29,8 @@ class Moves:
         self.pairs = [(k, a) for a, application in enumerate(applications) for k in application.pairs]
 
     def improve(self, counts: list[int], most: int) -> list[int]:
-        """Apply the best move again and again, at most ``most`` times."""
+        """Apply the best move again and again, at most ``most`` times and within the work limit."""
+        most = min(most, WORK // max(1, len(self.pairs) ** 2))
         values = [self._value(a, counts, {}) for a in range(len(self.applications))]
         for _ in range(most):
             gain, change = max(self._moves(counts, values), key=lambda move: move[0], default=(0.0, {}))

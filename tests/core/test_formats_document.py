@@ -30,7 +30,7 @@ def test_the_cluster_file_shown_is_the_default() -> None:
     shown, default = parse_cluster(block("[ports]"), "docs"), Cluster()
     assert (shown.ports, shown.policies) == (default.ports, default.policies)
     assert (shown.planner, shown.limits) == (default.planner, default.limits)
-    assert shown.device_types["big"].slowdown == 8.0
+    assert shown.device_types["big"].slowdown == 16.0
 
 
 def test_the_application_shown_is_read() -> None:
