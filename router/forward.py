@@ -62,7 +62,7 @@ class Forwarder:
         self.links = Links(self._rebuild)
         self.on_change: Callable[[], None] = _ignore  # called when the table has changed
         self.on_loss: Callable[[Loss], None] = _ignore  # called with every query that is not answered
-        self.on_untold: Callable[[str, Reason, int], None] = _ignore_count  # never called: every loss is told
+        self.on_untold: Callable[[str, Reason, int], None] = _ignore  # never called: every loss is told
         self._snapshot = RoutingSnapshot()
         self._choose: Choose = choice(self.table.routing)
         self._generator = generator
@@ -243,9 +243,5 @@ def _head_of(body: bytes) -> Head | Failure:
         return failure(Reason.BAD_INPUT, str(error))
 
 
-def _ignore_count(label: str, reason: Reason, count: int) -> None:
-    """Nobody asked to be told."""
-
-
-def _ignore(*told: Loss) -> None:
+def _ignore(*told: object) -> None:
     """Nobody asked to be told."""

@@ -38,7 +38,8 @@ const View* find_view(const Entry& entry, const std::string& version) {
 
 Failure unknown_variant(const Entry& entry, const std::string& version) {
   std::string known;
-  for (const Variant& one : entry.application->variants) join(known, std::to_string(one.version) + " (" + one.name + ")");
+  for (const Variant& one : entry.application->variants)
+    join(known, std::to_string(one.version) + " (" + one.name + ")");
   return failure(Reason::unknown_variant, "application " + quoted(entry.application->name) + " has no variant " +
                                               quoted(shown(version, kShown)) + "; known: " + known);
 }

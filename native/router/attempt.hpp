@@ -12,7 +12,8 @@
 
 namespace tidewise::router {
 
-/// Who is told how an attempt goes. `attempt_failed` and `attempt_answered` are its last words: it may be destroyed in them.
+/// Who is told how an attempt goes. `attempt_failed` and `attempt_answered` are its last words: it may be destroyed
+/// in them.
 class AttemptOwner {
  public:
   virtual ~AttemptOwner() = default;

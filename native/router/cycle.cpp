@@ -62,7 +62,8 @@ std::vector<uint16_t> smooth_cycle(const std::vector<double>& shares) {
   const auto counts = counts_of(shares);
   for (int index = 0; index < int(counts.size()); ++index)
     for (int turn = 0; turn < counts[index]; ++turn)
-      turns.emplace_back(turn * kSlots / counts[index], ((turn + 1) * kSlots + counts[index] - 1) / counts[index], index);
+      turns.emplace_back(turn * kSlots / counts[index],
+                         ((turn + 1) * kSlots + counts[index] - 1) / counts[index], index);
   std::sort(turns.begin(), turns.end());
   std::vector<uint16_t> cycle;
   using Due = std::pair<int, int>;

@@ -15,7 +15,8 @@ constexpr uint64_t kName = 1, kVersion = 2, kId = 3, kParameters = 4;
 constexpr int kMaxFields = 4096;  // top-level fields of a large message; more is an attack on the reader's time
 constexpr char kNotOne[] = "the message is not a ModelInferRequest: ";
 constexpr char kUnparsed[] = "Error parsing message with type 'inference.ModelInferRequest'";
-constexpr char kDeadlineKind[] = "parameter deadline_ms must be a finite number of milliseconds (int64, uint64 or double)";
+constexpr char kDeadlineKind[] =
+    "parameter deadline_ms must be a finite number of milliseconds (int64, uint64 or double)";
 
 /// The fields of a head, as they stand in the message; the last of each kind counts.
 struct Fields {

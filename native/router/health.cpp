@@ -22,7 +22,8 @@ Health step(const Health& health, Event event, double now) {
   const State state = kTransitions[int(health.state)][int(event)];
   if (state == State::in) return {};
   const int failures = health.failures + (event == Event::unanswered);
-  if (health.probe_at > 0 && (event == Event::lost || event == Event::silent)) return {state, failures, health.probe_at};
+  if (health.probe_at > 0 && (event == Event::lost || event == Event::silent))
+    return {state, failures, health.probe_at};  // the probe already due will tell
   return {state, failures, now + (state == State::suspect ? 0.0 : probe_delay(failures))};
 }
 

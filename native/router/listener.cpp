@@ -16,7 +16,8 @@ constexpr double kRestSeconds = 0.2;  // when the process has no descriptor left
 }  // namespace
 
 Listener::Listener(Loop& loop, int fd, std::function<void(int)> accepted)
-    : loop_(loop), fd_(fd), accepted_(std::move(accepted)), resting_(loop, [this] { loop_.watch(fd_, EPOLLIN, this); }) {
+    : loop_(loop), fd_(fd), accepted_(std::move(accepted)),
+      resting_(loop, [this] { loop_.watch(fd_, EPOLLIN, this); }) {
   fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
   loop_.watch(fd_, EPOLLIN, this);
 }

@@ -65,7 +65,8 @@ void Loop::bury(Pollable* pollable) {
 void Loop::round(double limit) {
   epoll_event events[kEvents];
   const int count = epoll_wait(epoll_, events, kEvents, wait_ms(limit));
-  for (int index = 0; index < count; ++index) static_cast<Pollable*>(events[index].data.ptr)->ready(events[index].events);
+  for (int index = 0; index < count; ++index)
+    static_cast<Pollable*>(events[index].data.ptr)->ready(events[index].events);
   run_due(now());
   flush_all();
   buried_.clear();

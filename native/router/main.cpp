@@ -1,5 +1,6 @@
 // tidewise-router: the data plane as a process, started and told everything by `tidewise router`.
 //   tidewise-router --channel FD --listen FD [--listen FD ...]
+#include <malloc.h>
 #include <nghttp2/nghttp2.h>
 #include <sys/resource.h>
 
@@ -23,6 +24,14 @@ void raise_descriptors() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// The memory of one large query serves the next: given back to the system, it would be faulted in again page by page.
+void keep_memory() {
+#ifdef M_TRIM_THRESHOLD
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
 }
 
 int wrong_usage() {
@@ -50,6 +59,7 @@ int main(int count, char** words) {
   }
   if (channel < 0 || listeners.empty() || count % 2 == 0) return wrong_usage();
   raise_descriptors();
+  keep_memory();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches Python too, which drains this process
   std::signal(SIGTERM, on_signal);

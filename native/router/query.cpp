@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "admission.hpp"
+#include "answers.hpp"
 #include "clock.hpp"
 #include "wording.hpp"
 
@@ -13,22 +14,7 @@ namespace tidewise::router {
 
 namespace {
 
-constexpr char kRequestId[] = "x-request-id", kTraceParent[] = "traceparent";
 constexpr double kHeadSeconds = 60;  // a caller without a deadline has this long to say what it wants
-
-const Headers& answer_headers() {
-  static const Headers headers{{":status", "200"}, {"content-type", "application/grpc"}};
-  return headers;
-}
-
-Headers status_headers(const Failure& failure) {
-  Headers headers{{"grpc-status", std::to_string(failure.code)},
-                  {"grpc-message", failure.encoded ? failure.message : percent_encoded(failure.message)}};
-  headers.insert(headers.end(), failure.trailing.begin(), failure.trailing.end());
-  if (find(failure.trailing, "tidewise-reason") == nullptr)
-    headers.emplace_back("tidewise-reason", row(failure.reason).name);
-  return headers;
-}
 
 double wall_clock() {
   timespec time{};
@@ -219,60 +205,6 @@ void Query::expire() {
     attempt_->expire();
   else
     end(failure(Reason::deadline, "the deadline passed before the query had arrived"));
-}
-
-void Query::settle(Failure found) {
-  lose(found);
-  // The caller learns by what name the logs have it.
-  if (const std::string* named = find(passed_, kRequestId)) found.trailing.emplace_back(kRequestId, *named);
-  end(found);
-}
-
-void Query::lose(const Failure& found) {
-  ++counts_->lost[int(found.reason)];
-  if (!desk_.losses.wants(counts_->label, found.reason)) return;
-  const std::string* named = find(passed_, kRequestId);
-  const std::string* trace = find(passed_, kTraceParent);
-  desk_.losses.tell({counts_->label, head_.application, found.reason,
-                     found.encoded ? percent_decoded(found.message) : found.message,
-                     named != nullptr && !named->empty() ? *named : head_.id, head_.id, worker_,
-                     trace != nullptr ? *trace : ""});
-}
-
-void Query::break_off(Failure found) {
-  attempt_.reset();
-  if (admitted_)
-    settle(std::move(found));
-  else
-    end(found);
-}
-
-void Query::end(const Failure& found) {
-  over_ = true;
-  timer_.cancel();
-  release();
-  message_.release();
-  Headers status = status_headers(found);
-  if (answering_) return caller_.finish(std::move(status));
-  Headers headers = answer_headers();
-  headers.insert(headers.end(), status.begin(), status.end());
-  caller_.respond(headers, true);
-}
-
-void Query::hold() {
-  release();
-  held_ = true;
-  ++desk_.queries;
-  desk_.bytes += message_.size();
-}
-
-void Query::release() {
-  desk_.unread_bytes -= unread_;
-  unread_ = 0;
-  if (!held_) return;
-  held_ = false;
-  --desk_.queries;
-  desk_.bytes -= message_.size();
 }
 
 }  // namespace tidewise::router

@@ -1,5 +1,5 @@
-// One ModelInfer call: read its head, choose a worker, send, perhaps once more, and count how it ended. router/forward.py
-// is the same in Python.
+// One ModelInfer call: read its head, choose a worker, send, perhaps once more, and count how it ended.
+// router/forward.py is the same in Python.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,6 +12,9 @@
 #include "session.hpp"
 
 namespace tidewise::router {
+
+// Metadata that names a query: core/loss.py.
+constexpr char kRequestId[] = "x-request-id", kTraceParent[] = "traceparent";
 
 /// Belongs to its caller's stream and ends with it.
 class Query : public StreamOwner, public AttemptOwner {
