@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -23,8 +22,7 @@ from tidewise.dashboard.numbers import percent
 from tidewise.traces.runs import read_run
 from tidewise.traces.samples import load_samples
 
-PERIOD = 10.0  # seconds between plans: a demonstration shows several
-RIVALS = ("ilp", "clipper-ha", "clipper-ht")
+RIVALS = ("tidewise", "clipper-ha", "clipper-ht")
 
 
 @click.command(name="demo", short_help="Replay rising demand on a cluster here.")
@@ -56,8 +54,6 @@ def command(
     below --out: scorecard, plan history, report.html, report.png.
     """
     cluster = read_cluster(cluster_file)
-    if cluster_file is None:
-        cluster = replace(cluster, planner=replace(cluster.planner, period=PERIOD))
     names = policies or (RIVALS if compare else (cluster.policies.allocation,))
     shows = _shows(cluster, names, repository, state, seconds, peak_qps, seed, out)
     for show in shows:

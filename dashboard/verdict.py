@@ -18,8 +18,8 @@ HELD, MOSTLY = 0.03, 0.10  # violation ratios up to which deadlines count as hel
 SENDER_LATE = 0.010  # seconds of p99 send lateness above which the sender, not the cluster, shapes the result
 BUSY = 0.60  # of the machine's CPU, above which sharing it with the sender may shape the result
 POLICY_NAMES = {
-    "ilp": "Tidewise",
-    "scenario": "Tidewise, scenario plan",
+    "tidewise": "Tidewise",
+    "ilp": "Exact counts for one demand",
     "clipper-ha": "Always the most accurate",
     "clipper-ht": "Always the cheapest",
 }
