@@ -138,13 +138,23 @@ WORKER_CONNECTED = _gauge(_W, "controller_connected", "1 while the controller is
 
 CONTROLLER_PLAN_VERSION = _gauge(_C, "plan_version", "Version of the plan in force.")
 CONTROLLER_PLAN_AGE = _gauge(_C, "plan_age_seconds", "Seconds since the plan in force was published.")
-CONTROLLER_PLANS = _counter(_C, "plans", "Plans published, by the kind of trigger.", "trigger", "status")
+CONTROLLER_PLANS = _counter(
+    _C,
+    "plans",
+    "Plans published, by the kind of trigger: period, burst, violations (a worker misses deadlines), devices, ...",
+    "trigger",
+    "status",
+)
 CONTROLLER_FAILURES = _counter(_C, "planning_failures", "Planning attempts that gave no plan; the last plan stays.")
 CONTROLLER_SOLVE = _seconds(_C, "solve", "Wall-clock time of one solve.")
 CONTROLLER_GAP = _gauge(
     _C, "solver_gap", "Certified gap of the plan in force, a fraction: (bound - objective) / bound."
 )
-CONTROLLER_PHI = _gauge(_C, "plan_phi", "Fraction of planned demand every application gets; 1 unless overloaded.")
+CONTROLLER_PHI = _gauge(
+    _C,
+    "plan_phi",
+    "Fraction of planned demand every application gets; below 1 in overload: demand exceeds what the cheapest variants carry.",
+)
 CONTROLLER_DEMAND = _gauge(_C, "demand_queries_per_second", "Estimated demand.", "application")
 CONTROLLER_PLANNED_DEMAND = _gauge(
     _C, "planned_demand_queries_per_second", "Demand the plan in force was made for.", "application"
