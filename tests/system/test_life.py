@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tidewise.cli.local import STATE_FILE, LocalCluster, wait_until_ready
+from tidewise.cli.local import LocalCluster, wait_until_ready
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 
 CLUSTER = """
 [ports]
