@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 
@@ -10,6 +11,7 @@ import click
 
 from tidewise import __version__
 from tidewise.cli.lifeline import follow_parent
+from tidewise.cli.logs import start_logging, started_logging
 from tidewise.core.errors import InputError, TidewiseError
 
 COMMANDS = {
@@ -32,6 +34,7 @@ COMMANDS = {
     "up": "tidewise.cli.up",
     "worker": "tidewise.cli.worker",
 }
+PROCESSES = ("controller", "router", "worker")  # what they say is a log: JSON lines from the first to the last
 
 
 class LazyGroup(click.Group):
@@ -58,15 +61,22 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; exit 0 if all went well, 1 if something failed, 2 if the input was wrong."""
     follow_parent()
+    if sys.argv[1:2] and sys.argv[1] in PROCESSES and not sys.stderr.isatty():
+        start_logging(sys.argv[1])
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its core logs in a form of its own what we raise or log anyway
     try:
         cli(prog_name="tidewise")
-    except InputError as error:
-        click.echo(f"tidewise: {error}", err=True)
-        sys.exit(2)
-    except (TidewiseError, OSError) as error:  # a folder that cannot be written, a disk that is full
-        click.echo(f"tidewise: {error}", err=True)
-        sys.exit(1)
+    except (TidewiseError, OSError) as error:  # OSError: a folder that cannot be written, a disk that is full
+        _tell(str(error))
+        sys.exit(2 if isinstance(error, InputError) else 1)
+
+
+def _tell(sentence: str) -> None:
+    """Why the command ends; as a line of the log where there is one."""
+    if started_logging():
+        logging.getLogger("tidewise").error(sentence)
+    else:
+        click.echo(f"tidewise: {sentence}", err=True)
 
 
 if __name__ == "__main__":
