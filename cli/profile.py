@@ -71,7 +71,7 @@ def command(
     """Measure latency, memory and load time of every variant on every device type, through the path that serves.
 
     Every variant is first compared with a separate onnxruntime session. With --diff, compare two profiles instead and
-    exit 1 if a batch became slower by more than --tolerance.
+    exit 1 if a batch became slower by more than --tolerance, 2 if they have nothing in common.
     """
     if diff is not None:
         sys.exit(_compare(*diff, tolerance, as_json))
@@ -134,6 +134,8 @@ def _compare(old_file: Path, new_file: Path, tolerance: float, as_json: bool) ->
     if old.host != new.host:
         click.echo(f"tidewise: measured on different machines: {old.host!r} and {new.host!r}", err=True)
     found = difference(old, new)
+    if not found.changes:
+        raise InputError(f"{old_file} and {new_file} measured nothing in common, so nothing can be compared")
     if as_json:
         click.echo(difference_json(found, tolerance))
     else:

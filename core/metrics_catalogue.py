@@ -153,7 +153,7 @@ CONTROLLER_GAP = _gauge(
 CONTROLLER_PHI = _gauge(
     _C,
     "plan_phi",
-    "Fraction of planned demand every application gets; below 1 in overload: demand exceeds what the cheapest variants carry.",
+    "Fraction of planned demand every application gets; below 1 in overload: more than the cheapest carry.",
 )
 CONTROLLER_DEMAND = _gauge(_C, "demand_queries_per_second", "Estimated demand.", "application")
 CONTROLLER_PLANNED_DEMAND = _gauge(

@@ -212,3 +212,12 @@ def test_runs_of_other_demand_are_not_passed_off_as_comparable(kept, tmp_path):
     other = keep(synthetic_run("clipper-ht", seconds=10), tmp_path / "short")
     CliRunner().invoke(command, [kept[0], "--compare", other, "--out", str(tmp_path / "both.html")])
     assert "did not replay the same demand" in (tmp_path / "both.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "ends"), [("--out", "run.pdf", ".html or .htm"), ("--png", "r.jpg", ".png")]
+)
+def test_a_file_whose_name_says_another_form_is_not_written(kept, tmp_path, option, name, ends):
+    result = CliRunner().invoke(command, [kept[0], option, str(tmp_path / name)])
+    assert str(result.exception) == f"{option} {tmp_path / name} must end in {ends}"
+    assert not (tmp_path / name).exists()
