@@ -81,7 +81,8 @@ def _words(runs: Sequence[Run], told: Collection[str]) -> str:
 
     found = comparison.entries(runs)
     if len(found) > 1:
-        return comparison.comparison_headline(found).text
+        said = [comparison.comparison_headline(found), *comparison.differences(found)]
+        return "\n".join(note.text for note in said)
     (one,) = found
     said = [verdict.headline(one.run, one.card), *verdict.notes(one.run, one.card)]
     return "\n".join(note.text for note in said if note.text not in told)
