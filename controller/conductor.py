@@ -30,6 +30,7 @@ from tidewise.controller.registry import Facts, Refusal, Registry
 from tidewise.controller.rejoin import Rejoining
 from tidewise.controller.retiring import Retiring
 from tidewise.controller.triggers import Cause, Trigger
+from tidewise.controller.unprofiled import sentence
 from tidewise.controller.warm import SIBLINGS
 from tidewise.core.cluster import Cluster
 from tidewise.core.demand import NO_DEMAND, Estimate
@@ -141,6 +142,7 @@ class Conductor:
             case WorkerReported(connection, report):
                 facts = self.registry.worker_reported(connection, report, now)
                 self.warnings += [f"worker {name!r} now belongs to a newer process" for name in facts.superseded]
+                self.warnings += [sentence(name, one) for name, one in facts.unprofiled]
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)

@@ -163,6 +163,9 @@ CONTROLLER_PLANNED_DEMAND = _gauge(
 CONTROLLER_DISPERSION = _gauge(_C, "demand_dispersion", "Index of dispersion of arrivals, 1 if Poisson.", "application")
 CONTROLLER_ACCURACY = _gauge(_C, "planned_accuracy", "Normalised accuracy the plan in force expects.", "application")
 CONTROLLER_HOSTING = _gauge(_C, "planned_workers", "Workers the plan in force gives this ceiling variant.", *_SERVED)
+CONTROLLER_UNPROFILED = _gauge(
+    _C, "unprofiled", "Devices that could not profile the variant, which is not planned on their type.", *_SERVED
+)
 CONTROLLER_WORKERS = _gauge(_C, "workers", "Devices attached.", "device_type")
 CONTROLLER_ROUTERS = _gauge(_C, "routers", "Routers attached.")
 CONTROLLER_REFUSED = _counter(

@@ -8,7 +8,11 @@ from controller_stories import LADDER, World, cluster_of, profile_of, source_of,
 
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationRemoved
+from tidewise.controller.status import status_message
+from tidewise.controller.telemetry import Telemetry
+from tidewise.controller.unprofiled import unprofiled
 from tidewise.core.profile import Profile
+from tidewise.core.report import Unprofiled
 from tidewise.core.repository import ApplicationSource
 
 FOUR = ("big-0", "big-1", "little-0", "little-1")
@@ -129,3 +133,22 @@ def test_demand_that_is_expected_is_planned_for_before_it_comes() -> None:
     since = len(world.plans())
     world.run(60, {"pets": 20, "cars": 5})
     assert published(world, since) == 0
+
+
+def test_a_variant_that_cannot_be_profiled_is_told_in_the_log_the_status_and_a_metric() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    world.apply(source_of("cars"))
+    failed = Unprofiled("cars", "large", "its output is not a number")
+    device = world.devices["big-0"]
+    device.report = replace(device.report, unprofiled=(failed,))
+    world.run(1)
+    said = "cars/large is not planned on devices like big-0, which could not profile it: its output is not a number"
+    assert world.conductor.warnings == [said]
+    assert said in status_message(world.conductor, world.now, 1.0).last_failure
+    telemetry = Telemetry()
+    telemetry.tick(world.conductor, world.now)
+    series = 'tidewise_controller_unprofiled{application="cars",device_type="big",variant="large"} 1.0'
+    assert series in telemetry.metrics.text()
+    world.profile = profile_of("pets", "cars")  # another device could
+    world.attach("big-1")
+    assert not list(unprofiled(world.conductor.registry))
