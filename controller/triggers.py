@@ -43,6 +43,17 @@ class Trigger:
         return f"{self.cause}: {self.detail}" if self.detail else str(self.cause)
 
 
+def devices_changed(lost: frozenset[str], gained: frozenset[str]) -> Trigger:
+    """Devices left or came."""
+    words = (f"{_names(names)} {what}" for what, names in (("left", lost), ("came", gained)) if names)
+    return Trigger(Cause.DEVICES, ", ".join(words))
+
+
+def _names(names: frozenset[str]) -> str:
+    first = sorted(names)
+    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
+
+
 def burst(estimates: Mapping[str, Estimate], planned: Mapping[str, float], settings: PlannerSettings) -> Trigger | None:
     """Whether some application's one-second rate exceeds ratio * planned + sigma * sqrt(dispersion * planned / 1 s).
 

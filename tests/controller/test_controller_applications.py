@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from controller_stories import LADDER, World, cluster_of, profile_of, source_of, world_of
 
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationRemoved
 from tidewise.controller.status import status_message
+from tidewise.controller.store import Store
 from tidewise.controller.telemetry import Telemetry
 from tidewise.controller.unprofiled import unprofiled
 from tidewise.core.profile import Profile
@@ -82,6 +84,44 @@ def test_an_application_replaced_by_one_with_other_variants_is_served_throughout
     assert [one.name for one in world.conductor.registry.applications["pets"].variants] == list(
         renamed(source_of("pets")).digests
     )
+
+
+def test_a_controller_that_starts_again_amid_a_replacement_goes_on_with_it(tmp_path: Path) -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    new = renamed(source_of("pets", stamp="2"))
+    world.apply(new)
+    world.run(1)
+    store = Store.open(tmp_path)
+    store.keep_transitions(world.conductor.retiring.transitions)
+    plan, before = world.plan, world.hosted()
+    world.conductor = Conductor(cluster_of())
+    world.attached = {}
+    world.apply(new)  # all that the state folder holds of the application
+    world.conductor.resume(plan, 0, store.last_transitions())
+    world.run(1)  # nobody is back yet
+    world.attach(*FOUR)
+    for _ in range(20):
+        world.run(0.25)
+        assert len(world.conductor.publisher.snapshot.routes) == 4
+    assert world.hosted() == before
+    known = profile_of("pets", stamp="2").entries.values()
+    world.profile = Profile().with_entries([replace(one, variant=f"{one.variant}-new") for one in known])
+    world.attach("big-0")
+    for _ in range(40):
+        world.run(0.25)
+        assert world.conductor.publisher.snapshot.routes
+    assert all(one.endswith("-new") for one in world.hosted().values()) and len(world.hosted()) == 4
+    assert not world.conductor.retiring.transitions
+
+
+def test_a_replacement_by_something_else_meanwhile_is_not_gone_on_with() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    world.apply(renamed(source_of("pets", stamp="2")))
+    transitions = world.conductor.retiring.transitions
+    again = World(Conductor(cluster_of()))
+    again.apply(source_of("pets", stamp="3"))
+    again.conductor.resume(world.plan, 0, transitions)
+    assert set(LADDER) == {one.name for one in again.conductor.registry.applications["pets"].variants}
 
 
 def test_old_variants_that_cannot_answer_the_new_queries_end_at_once() -> None:
