@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from tidewise.core.run import RunApplication
 from tidewise.dashboard.palette import VIOLATIONS, Palette
-from tidewise.dashboard.panels import AT_ONCE, CHEAPEST, LIMIT, PERIODIC, SMALL, Dashes
+from tidewise.dashboard.panels import AT_ONCE, CHEAPEST, LIMIT, PERIODIC, SMALL, SOLID, Dashes
 
 MOST_IN_KEY = 16  # variants; beyond, a key names applications only
 ROW_INCHES = 0.19
@@ -26,7 +26,7 @@ class Sample:
     name: str
     colour: str
     width: float | None = None
-    dashes: Dashes = "-"
+    dashes: Dashes = SOLID
 
     @property
     def room(self) -> float:

@@ -16,9 +16,10 @@ SMALL = 6.6
 ROUTINE = ("period", "start", "")  # causes of plans not worth a label
 LINE_INCHES = 0.135  # from one small line of text to the next
 LETTER_INCHES = 0.052  # of small text, about
-Dashes = str | tuple[float, tuple[float, ...]]
+Dashes = tuple[float, tuple[float, ...]]
 PERIODIC: Dashes = (0, (1, 2))
-AT_ONCE: Dashes = "-"
+SOLID: Dashes = (0, ())
+AT_ONCE = SOLID
 CHEAPEST: Dashes = (0, (4, 3))
 LIMIT: Dashes = (0, (4, 3))
 
