@@ -218,3 +218,34 @@ def test_columns_nobody_can_fill_are_left_out():
     header = drawn(asked).splitlines()[3]
     assert "accuracy" in header and "SLO" in header
     assert "missed" not in header and "p99" not in header
+
+
+def test_a_status_says_first_whether_all_is_well(reply):
+    reply.last_failure = ""
+    reply.routers.add(router="r", address="127.0.0.1:8001")
+    text = drawn(status_frame("Tidewise", reply))
+    assert text.splitlines()[1] == "serving, every worker follows the plan"
+    assert "routers  127.0.0.1:8001" in text
+
+
+def test_a_status_says_first_what_is_not_well(reply):
+    for name in ("big-1", "big-2"):
+        reply.workers.add().CopyFrom(reply.workers[0])
+        reply.workers[-1].device.name = name
+        reply.plan.assignments.add(worker=name, application="garments", warm=["s"], ceiling="s", share=0.2)
+    reply.workers[0].connected = False
+    reply.workers[1].device.applied_version = 2
+    reply.workers[2].device.refused_version, reply.workers[2].device.refused_reason = 3, "corrupt"
+    reply.workers[2].device.applied_version = 2
+    lines = drawn(status_frame("Tidewise", reply)).splitlines()
+    wrong = "1 of 3 workers gone, 2 of 3 workers not on the plan yet, no router is attached, see the trouble below"
+    assert lines[1] == f"serving, but {wrong}"
+    assert any("loading garments/s for plan 3" in line for line in lines)
+    assert any("refused plan 3: corrupt" in line for line in lines)
+    assert lines[-1] == "trouble: solver gone"
+
+
+def test_in_a_large_cluster_a_worker_that_is_not_well_has_its_own_row():
+    workers = [LiveWorker(f"w{number}", "big", "garments", "m") for number in range(20)]
+    text = drawn(LiveFrame("up", 1.0, plan_version=1, workers=(*workers, LiveWorker("w20", "big", note="draining"))))
+    assert "20       big     garments/m" in text and "w20" in text and "draining" in text
