@@ -138,7 +138,7 @@ def test_a_state_folder_that_is_gone_is_one_clear_sentence_and_changes_nothing(
         result = call(*words, "--controller", process.address)
         assert "the state folder cannot be written, so nothing is changed" in str(result.exception)
     away.rename(state)
-    assert "pets: " in call("status", "--controller", process.address).output
+    assert "pets " in call("status", "--controller", process.address).output
     assert "Traceback" not in process.log.read_text()
 
 
