@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -17,24 +17,13 @@ from wire_stories import (
     controller,
     real_profile,
     settings_of,
+    tell,
     until,
     write_application,
 )
 
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
-
-Story = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    write_application(tmp_path / "models", "pets")
-    return tmp_path / "models"
-
-
-def tell(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 def chunks_of(folder: Path, *, name: str = "", paths: dict[str, str] | None = None) -> Iterator[pb.ApplyChunk]:

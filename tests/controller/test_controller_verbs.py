@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,17 +21,11 @@ from wire_stories import PATIENCE, FakeWorker, real_profile, write_application
 from tidewise.cli.apply import progress
 from tidewise.cli.frames import live_workers
 from tidewise.cli.main import cli
+from tidewise.cli.ports import free_port
 from tidewise.core.application import Application
 from tidewise.core.errors import InputError, TidewiseError, UnreachableError
 from tidewise.core.files import read_source
 from tidewise.proto import control_pb2 as pb
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 class Process:
