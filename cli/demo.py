@@ -117,11 +117,12 @@ def _tell(folders: Sequence[Path], json_file: Path | None, told: Sequence[str]) 
     from tidewise.cli.replaying import scorecard_lines
     from tidewise.cli.report import write_report  # plotting is slow to import
     from tidewise.dashboard.card import card_of, card_values
+    from tidewise.dashboard.verdict import title
 
     runs = [read_run(folder) for folder in folders]
     cards = [card_of(run) for run in runs]
     for folder, run, card in zip(folders, runs, cards, strict=True):
-        click.echo("\n".join([f"policy {run.policy}", *(f"  {line}" for line in scorecard_lines(card))]))
+        click.echo("\n".join([f"{title(run)} (policy {run.policy})", *(f"  {line}" for line in scorecard_lines(card))]))
         click.echo(write_report([run], folder / "report.html", folder / "report.png", told=told))
         click.echo(f"report: {folder / 'report.html'}")
     if len(runs) > 1:

@@ -22,6 +22,7 @@ from tidewise.core.errors import InputError, ProfileError, RepositoryError
 from tidewise.core.files import ACCURACY_FILE
 from tidewise.core.profile import format_profile
 from tidewise.core.repository import format_accuracy
+from tidewise.core.suffix import JSON, require_suffix
 from tidewise.worker.profiling.accuracy import measure_accuracy
 from tidewise.worker.profiling.difference import difference
 from tidewise.worker.profiling.effort import FULL, QUICK
@@ -75,6 +76,7 @@ def command(
     """
     if diff is not None:
         sys.exit(_compare(*diff, tolerance, as_json))
+    require_suffix(out, JSON, "--out", ProfileError)
     cluster = read_cluster(cluster_file)
     device_types = _named("device type", cluster.device_types, types)
     _refuse_foreign(out)

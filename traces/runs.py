@@ -46,9 +46,14 @@ _COLUMNS = (  # column, field of QueryRecord, type; times are seconds since the 
 SCHEMA = pa.schema([(column, kind) for column, _, kind in _COLUMNS])
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether the folder holds a run, whole or broken off."""
+    return any((folder / name).exists() for name in (RUN_FILE, QUERIES_FILE))
+
+
 def refuse_kept(folder: Path) -> None:
-    """Raise InputError if the folder holds a run already, whole or broken off."""
-    if any((folder / name).exists() for name in (RUN_FILE, QUERIES_FILE)):
+    """Raise InputError if the folder holds a run already."""
+    if holds_run(folder):
         raise InputError(f"{folder} holds a run already; name another folder with --out, or replace it with --force")
 
 
