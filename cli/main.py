@@ -14,26 +14,14 @@ from tidewise.cli.lifeline import follow_parent
 from tidewise.cli.logs import start_logging, started_logging
 from tidewise.core.errors import InputError, TidewiseError
 
-COMMANDS = {
-    "apply": "tidewise.cli.apply",
-    "check": "tidewise.cli.check",
-    "controller": "tidewise.cli.controller",
-    "demo": "tidewise.cli.demo",
-    "doctor": "tidewise.cli.doctor",
-    "down": "tidewise.cli.down",
-    "plan": "tidewise.cli.plan",
-    "probe": "tidewise.cli.probe",
-    "profile": "tidewise.cli.profile",
-    "remove": "tidewise.cli.remove",
-    "replay": "tidewise.cli.replay",
-    "report": "tidewise.cli.report",
-    "router": "tidewise.cli.router",
-    "simulate": "tidewise.cli.simulate",
-    "status": "tidewise.cli.status",
-    "trace": "tidewise.cli.trace",
-    "up": "tidewise.cli.up",
-    "worker": "tidewise.cli.worker",
+SECTIONS = {
+    "Begin": ("demo", "doctor"),
+    "A cluster on this machine": ("up", "status", "down"),
+    "Applications": ("check", "profile", "apply", "remove"),
+    "Demand, and what became of it": ("trace", "replay", "report", "simulate", "plan"),
+    "The processes of a cluster": ("controller", "router", "worker", "probe"),
 }
+COMMANDS = {name: f"tidewise.cli.{name}" for names in SECTIONS.values() for name in names}
 PROCESSES = ("controller", "router", "worker")  # what they say is a log: JSON lines from the first to the last
 
 
@@ -43,6 +31,14 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name."""
         return sorted(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in help, by what they are for."""
+        room = max(map(len, COMMANDS))
+        for title, names in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{room}}", one.get_short_help_str(70)) for name, one in found if one])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command's module and return the command."""

@@ -30,7 +30,7 @@ from tidewise.worker.profiling.store import read_profile
 FIRST = 5.0  # seconds of the trace from which the first plan's demand is taken
 
 
-@click.command(name="simulate")
+@click.command(name="simulate", short_help="Play a trace against a cluster in pretend time.")
 @click.argument("cluster_file", metavar="CLUSTER", type=click.Path(path_type=Path))
 @click.argument("trace_file", metavar="TRACE", type=click.Path(path_type=Path))
 @click.option("--policy", metavar="NAME", help=f"Instead of the cluster file's; one of {', '.join(PRESETS)}.")

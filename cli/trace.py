@@ -25,7 +25,7 @@ UNITS = {"ms": 1e-3, "s": 1.0}
 FILE = click.Path(path_type=Path)
 
 
-@click.group(name="trace")
+@click.group(name="trace", short_help="Make, convert and look at demand traces.")
 def command() -> None:
     """Make, convert and look at demand traces (CSV: arrival_s,application,deadline_ms; or .parquet)."""
 
