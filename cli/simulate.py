@@ -21,6 +21,7 @@ from tidewise.core.files import read_repository
 from tidewise.core.profile import Profile
 from tidewise.core.run import Run, RunApplication
 from tidewise.core.trace import Trace
+from tidewise.dashboard.verdict import SIMULATED
 from tidewise.simulator.simulation import Result, simulate
 from tidewise.simulator.world import Charges, World
 from tidewise.traces.files import read_trace
@@ -131,7 +132,7 @@ def _run(world: World, folder: Path, trace: Path, policy: str | None, result: Re
         applications={name: _run_application(one) for name, one in world.applications.items()},
         trace=trace.name,
         policy=policy or world.cluster.policies.allocation,
-        target="simulated",
+        target=SIMULATED,
         device_types={name: one.count for name, one in world.cluster.device_types.items()},
         started=started.isoformat(timespec="seconds"),
         version=__version__,

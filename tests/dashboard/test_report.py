@@ -1,10 +1,8 @@
 """The report says what happened: it is complete in itself, honest in words, and drawn whatever the run lacks."""
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,36 +12,19 @@ from synthetic import synthetic_run
 from tidewise.cli.report import command
 from tidewise.core.outcome import Outcome
 from tidewise.core.plan import Plan
-from tidewise.core.run import MachineSample, PlanChange, Run, RunApplication, WorkerSample
+from tidewise.core.run import MachineSample, PlanChange, Run, WorkerSample
 from tidewise.core.scorecard import effective_accuracy
-from tidewise.dashboard import comparison, page
+from tidewise.dashboard import page
 from tidewise.dashboard.card import card_of, card_values
 from tidewise.dashboard.hosting import stays
 from tidewise.dashboard.palette import Palette
 from tidewise.dashboard.panels import label_groups
 from tidewise.dashboard.series import columns, series
 from tidewise.dashboard.verdict import Level, headline, notes
-from tidewise.traces.runs import RunWriter
 
 
 def words(run):
     return " ".join(note.text for note in notes(run, card_of(run)))
-
-
-def keep(run, folder):
-    with RunWriter(folder) as writer:
-        for record in run.records:
-            writer.add(record)
-        for event in (*run.plans, *run.workers, *run.machine):
-            writer.note(event)
-        writer.describe(run)
-    return str(folder)
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    return [keep(synthetic_run(policy, seconds=20), folder / policy) for policy in ("ilp", "clipper-ha", "clipper-ht")]
 
 
 @pytest.fixture(scope="module")
@@ -202,20 +183,6 @@ def test_the_command_writes_page_picture_and_words(kept, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_command_compares_runs(kept):
-    result = CliRunner().invoke(command, [kept[0], "--compare", kept[1], "--compare", kept[2], "--json"])
-    assert result.exit_code == 0
-    assert [one["policy"] for one in json.loads(result.stdout)["runs"]] == ["ilp", "clipper-ha", "clipper-ht"]
-    text = (Path(kept[0]) / "comparison.html").read_text()
-    assert "Always the most accurate" in text and "Always the cheapest" in text
-
-
-def test_runs_of_other_demand_are_not_passed_off_as_comparable(kept, tmp_path):
-    other = keep(synthetic_run("clipper-ht", seconds=10), tmp_path / "short")
-    CliRunner().invoke(command, [kept[0], "--compare", other, "--out", str(tmp_path / "both.html")])
-    assert "did not replay the same demand" in (tmp_path / "both.html").read_text()
-
-
 @pytest.mark.parametrize(
     ("option", "name", "ends"), [("--out", "run.pdf", ".html or .htm"), ("--png", "r.jpg", ".png")]
 )
@@ -238,44 +205,3 @@ def test_every_line_of_a_drawing_is_in_its_key(run):
     text = page.report_page(run)
     for words in ("after its period", "at once (burst)", "always the cheapest", "p99", "SLO", "not on time"):
         assert text.count(f">{words}<") >= 1, words
-
-
-def test_runs_of_other_length_are_drawn_whole_and_called_unlike(tmp_path):
-    runs = [synthetic_run("ilp", seconds=20), synthetic_run("clipper-ht", seconds=10)]
-    found = comparison.entries(runs)
-    drawn = comparison.comparison_figure(found, Palette(runs[0].applications))
-    assert {axes.get_xlim() for axes in drawn.axes} == {(0, 20)}
-    assert "ended at 10 s" in comparison.comparison_page(runs)
-    assert comparison.comparison_headline(found).text.startswith("Not the same demand")
-
-
-def test_the_command_says_on_the_terminal_that_runs_are_not_alike(kept, tmp_path):
-    other = keep(replace(synthetic_run("clipper-ht", seconds=10), trace="another"), tmp_path / "short")
-    result = CliRunner().invoke(command, [kept[0], "--compare", other, "--out", str(tmp_path / "both.html")])
-    assert "did not replay the same demand" in result.stdout and "of another" in result.stdout
-
-
-def test_runs_with_no_application_in_common_are_not_compared(kept, tmp_path):
-    run = synthetic_run("clipper-ht", seconds=5)
-    letters = {"letters": replace(run.applications["digits"], name="letters")}
-    named = replace(run, applications=letters, records=(), plans=(), workers=())
-    result = CliRunner().invoke(command, [kept[0], "--compare", keep(named, tmp_path / "other")])
-    assert "no application in common" in str(result.exception) and "letters" in str(result.exception)
-    assert (
-        not (Path(kept[0]) / "comparison.html").exists()
-        or "letters" not in (Path(kept[0]) / "comparison.html").read_text()
-    )
-
-
-@pytest.mark.parametrize(
-    ("policies", "names"),
-    [
-        (("ilp", "clipper-ha"), ["Tidewise", "Always the most accurate"]),
-        (("ilp", "tidewise"), ["Tidewise (ilp)", "Tidewise (tidewise)"]),
-        (("ilp", "ilp"), ["Tidewise (monday)", "Tidewise (2)"]),
-    ],
-)
-def test_compared_runs_have_names_that_tell_them_apart(policies, names):
-    runs = [Run("monday" if not place else "", 10.0, 0, {}, policy=one) for place, one in enumerate(policies)]
-    runs = [replace(one, applications={"a": RunApplication("a", 0.1, {})}) for one in runs]
-    assert [one.name for one in comparison.entries(runs)] == names
