@@ -18,6 +18,7 @@ from tidewise.cli.profiles import local_profile
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError
 from tidewise.core.files import read_repository
+from tidewise.core.suffix import JSON, require_suffix
 from tidewise.dashboard.numbers import percent
 from tidewise.traces.runs import read_run
 from tidewise.traces.samples import load_samples
@@ -53,12 +54,14 @@ def command(
     The peak is about twice what the most accurate variants can carry and within what the cheapest can. Runs are kept
     below --out: scorecard, plan history, report.html, report.png.
     """
+    if json_file is not None:
+        require_suffix(json_file, JSON, "--json")
     cluster = read_cluster(cluster_file)
     names = policies or (RIVALS if compare else (cluster.policies.allocation,))
     shows = _shows(cluster, names, repository, state, seconds, peak_qps, seed, out)
     for show in shows:
         play(show)
-    _tell([show.folder for show in shows], json_file)
+    _tell([show.folder for show in shows], json_file, told=shows[0].notes)
 
 
 def _shows(
@@ -105,17 +108,18 @@ def _scale_line(found: Scale, peak: float) -> str:
     )
 
 
-def _tell(folders: Sequence[Path], json_file: Path | None) -> None:
-    """Reports, the words for a person, and the file for a script."""
+def _tell(folders: Sequence[Path], json_file: Path | None, told: Sequence[str]) -> None:
+    """Reports, the words for a person but those told already, and the file for a script."""
     from tidewise.cli.replaying import scorecard_lines
     from tidewise.cli.report import write_report  # plotting is slow to import
     from tidewise.dashboard.card import card_of, card_values
+    from tidewise.dashboard.verdict import title
 
     runs = [read_run(folder) for folder in folders]
     cards = [card_of(run) for run in runs]
     for folder, run, card in zip(folders, runs, cards, strict=True):
-        click.echo("\n".join([f"policy {run.policy}", *(f"  {line}" for line in scorecard_lines(card))]))
-        click.echo(write_report([run], folder / "report.html", folder / "report.png"))
+        click.echo("\n".join([f"{title(run)} (policy {run.policy})", *(f"  {line}" for line in scorecard_lines(card))]))
+        click.echo(write_report([run], folder / "report.html", folder / "report.png", told=told))
         click.echo(f"report: {folder / 'report.html'}")
     if len(runs) > 1:
         page = folders[0].parent / "comparison.html"

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import click
 
-from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.errors import InputError, TidewiseError
+from tidewise.cli.state_folder import refuse_held
+from tidewise.core.errors import TidewiseError
 from tidewise.native.data_plane import data_plane as require_data_plane
 from tidewise.router.plane import PLANES
 
@@ -44,9 +44,7 @@ def command(
     cluster = under(read_cluster(cluster_file), policy)
     if data_plane == "native":
         require_data_plane()
-    pid = running_pid(state)
-    if pid is not None:
-        raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
+    refuse_held(state)
     if detach:
         _start_detached(state)
         return
