@@ -63,7 +63,7 @@ def command(
     """
     if json_file is not None:
         require_suffix(json_file, JSON, "--json")
-    where = setting(cluster_file, repository, whole_ladders, state / "demo")
+    where = setting(cluster_file, repository, whole_ladders)
     names = policies or (RIVALS if compare else (where.cluster.policies.allocation,))
     shows = _shows(where, names, state / "demo", seconds, peak_qps, seed, out)
     for show in shows:
@@ -81,8 +81,8 @@ def _shows(
     out: Path,
 ) -> list[Show]:
     """One run for each policy, all of the same trace."""
-    repository = where.repository
     clusters = [under(where.cluster, policy) for policy in policies]
+    repository = where.served(state)
     profile_file, profile = local_profile(where.cluster, repository, state)
     applications = {name: one for name, (_, _, one) in read_repository(repository).items()}
     mix = dict.fromkeys(applications, 1 / len(applications))

@@ -23,21 +23,24 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A cluster, a model repository, and remarks a viewer must know."""
+    """A cluster, a model repository (``whole``, or only some rungs of it), and remarks a viewer must know."""
 
     cluster: Cluster
     repository: Path
+    whole: bool = True
     notes: tuple[str, ...] = ()
 
+    def served(self, state: Path) -> Path:
+        """The repository to serve; one that has to be made lies below ``state``."""
+        return self.repository if self.whole else restricted(self.repository, state / "ladders", RUNGS)
 
-def setting(cluster_file: Path | None, repository: Path | None, whole: bool, state: Path) -> Setting:
-    """The demo's own setting where the caller states none; a repository made for it lies below ``state``."""
+
+def setting(cluster_file: Path | None, repository: Path | None, whole: bool) -> Setting:
+    """The demo's own setting where the caller states none."""
+    cluster = read_cluster(cluster_file)
     if repository is not None or whole:
-        return Setting(read_cluster(cluster_file), repository or STARTER_MODELS)
-    cluster = read_cluster(None) if cluster_file is None else read_cluster(cluster_file)
-    if cluster_file is None:
-        cluster = slower(cluster, SLOWER)
-    return Setting(cluster, restricted(STARTER_MODELS, state / "ladders", RUNGS), (NOTE,))
+        return Setting(cluster, repository or STARTER_MODELS)
+    return Setting(cluster if cluster_file else slower(cluster, SLOWER), STARTER_MODELS, whole=False, notes=(NOTE,))
 
 
 def slower(cluster: Cluster, factor: float) -> Cluster:
