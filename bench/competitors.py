@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bench import other_solvers
 from tidewise.controller.allocation import highs, per_device, reference
 from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.lexicographic import Candidate, Maximise, rank, shed
@@ -55,6 +56,23 @@ def device_highs(case: Case, seconds: float) -> Row:
     return _whole(case, maximise, seconds, "per-device", levels=False)
 
 
+def count_scip(case: Case, seconds: float) -> Row:
+    """The plain count model in SCIP."""
+    return _whole(case, other_solvers.scip_counts, seconds, "scip")
+
+
+def device_scip(case: Case, seconds: float) -> Row:
+    """The published per-device formulation in SCIP."""
+    if sum(case.device_types.values()) > LARGEST_PER_DEVICE:
+        return {"status": "too large"}
+    return _whole(case, other_solvers.scip_devices, seconds, "per-device", levels=False)
+
+
+def count_cpsat(case: Case, seconds: float) -> Row:
+    """The plain count model in CP-SAT, in whole numbers; it serves all demand or proves that it cannot."""
+    return _whole(case, other_solvers.cpsat_counts, seconds, "cp-sat", levels=False)
+
+
 def _whole(case: Case, maximise: Maximise, seconds: float, name: str, levels: bool = True) -> Row:
     """One integer program for all demand, and three more by level if it proves overload."""
     problem = build(case)
@@ -94,5 +112,8 @@ COMPETITORS: dict[str, Callable[[Case, float], Row]] = {
     "fast": fast,
     "count-highs": count_highs,
     "count-cbc": count_pulp,
+    "count-scip": count_scip,
+    "count-cpsat": count_cpsat,
     "device-highs": device_highs,
+    "device-scip": device_scip,
 }

@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import queue
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +92,21 @@ def read_rows(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def run(sizes: list[Size], loads: list[float], seeds: range, methods: list[str], path: Path) -> list[Row]:
-    """Measure every cell that the file lacks; all rows."""
+def run(
+    sizes: list[Size], loads: list[float], seeds: range, methods: list[str], path: Path, budget: float
+) -> list[Row]:
+    """Measure every cell that the file lacks, begin none after ``budget`` seconds; all rows."""
     rows = read_rows(path)
     done = {(row["size"], row["load"], row["seed"], row["method"]) for row in rows}
-    for size in sizes:
-        for seed in seeds:
+    end = time.monotonic() + budget
+    for seed in seeds:
+        for size in sizes:
             cells = [(load, method) for load in loads for method in methods]
             cells = [(load, method) for load, method in cells if (str(size), load, seed, method) not in done]
             full = full_demand(instance(size, seed)) if cells else 0.0
             for load, method in cells:
+                if time.monotonic() > end:
+                    return rows
                 row = measured(size, load, seed, method, full)
                 rows.append(row)
                 with path.open("a") as file:
@@ -117,6 +123,7 @@ def main() -> None:
     parser.add_argument("--loads", help="comma-separated")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--methods", help="comma-separated, of: " + "; ".join(COMPETITORS))
+    parser.add_argument("--budget", type=float, default=1e9, help="begin no cell after so many seconds")
     parser.add_argument("--report", action="store_true", help="only print the table of the rows there are")
     parser.add_argument("--plot", type=Path, help="draw the rows to this file")
     chosen = parser.parse_args()
@@ -127,7 +134,7 @@ def main() -> None:
     methods = chosen.methods.split(",") if chosen.methods else list(COMPETITORS)
     seeds = range(1 if chosen.quick else chosen.seeds)
     chosen.json.parent.mkdir(parents=True, exist_ok=True)
-    rows = read_rows(chosen.json) if chosen.report else run(sizes, loads, seeds, methods, chosen.json)
+    rows = read_rows(chosen.json) if chosen.report else run(sizes, loads, seeds, methods, chosen.json, chosen.budget)
     print(table(rows))
     if chosen.plot:
         plot(rows, chosen.plot)
