@@ -87,4 +87,6 @@ def solution_of(problem: Problem, candidate: Candidate) -> Solution:
         loads=loads(problem.case, named),
         method=candidate.method,
         swap_cost=problem.swap_cost,
+        phi_bound=1.0 if full else candidate.phi_bound,
+        served_bound=total if full else min(candidate.total_bound, float(problem.demand.sum())),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from tidewise.controller.allocation import highs, narrow
 from tidewise.controller.allocation.assignment import assign
-from tidewise.controller.allocation.fraction import find_plan
+from tidewise.controller.allocation.feasible import find_plan
 from tidewise.controller.allocation.goal import Aim, Goal
 from tidewise.controller.allocation.lexicographic import worst_accuracy
 from tidewise.controller.allocation.linear import Effort

@@ -71,7 +71,7 @@ def test_an_accuracy_floor_holds_and_costs_served_queries() -> None:
 
 def test_weight_decides_whose_accuracy_gives_way() -> None:
     for heavy, light in (("pets", "cars"), ("cars", "pets")):
-        world = world_with(3, **{light: "weight = 0.01"})
+        world = world_with(3, **{light: "weight = 0.01"})  # type: ignore[arg-type]
         world.run(12, {"pets": 55, "cars": 55})
         assert (variants(world, heavy), variants(world, light)) == ({"large": 2}, {"medium": 1})
 
