@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def fast(case: Case, seconds: float) -> Row:
 
 def count_highs(case: Case, seconds: float) -> Row:
     """The plain count model in HiGHS."""
-    return _whole(case, highs.maximise, seconds, "highs")
+    return _whole(case, partial(highs.maximise, plain=True), seconds, "highs")
 
 
 def count_pulp(case: Case, seconds: float) -> Row:
@@ -104,6 +105,9 @@ def _row(solution: Solution, cpu: float) -> Row:
         "bound": solution.bound if math.isfinite(solution.bound) else None,
         "gap": solution.gap if math.isfinite(solution.bound) else None,
         "phi": solution.phi,
+        "phi_bound": solution.phi_bound,
+        "served": sum(solution.served.values()),
+        "served_bound": solution.served_bound if math.isfinite(solution.served_bound or 0.0) else None,
     }
 
 

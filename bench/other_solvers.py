@@ -17,7 +17,7 @@ GRID = 10_000  # CP-SAT knows whole numbers only: a device's time is cut into as
 
 def scip_counts(problem: Problem, goal: Goal, effort: Effort, known: Ints) -> Answer:
     """The count model in SCIP."""
-    x, bound, infeasible = _scip(count_model(problem, goal), effort)
+    x, bound, infeasible = _scip(count_model(problem, goal, plain=True), effort)
     counts = None if x is None else np.round(x[: len(problem.capacity)]).astype(np.int64)
     return Answer(counts, bound, infeasible)
 

@@ -3,8 +3,8 @@
     python bench/solver.py [--quick] [--json ROWS.jsonl] [--sizes 0,1] [--loads .2,.9] [--methods planner,fast]
 
 Every cell (size, load, seed, method) runs in a process of its own, limited by CPU seconds. Rows are
-appended to the JSON file as they come; a second run goes on where the first was stopped. ``--report`` prints the table
-from the file alone, ``--plot FILE`` draws it.
+appended to the JSON file as they come; a second run goes on where the first was stopped, with the same demands.
+``--report`` prints the table from the file alone, ``--plot FILE`` draws it.
 """
 
 from __future__ import annotations
@@ -103,11 +103,12 @@ def run(
         for size in sizes:
             cells = [(load, method) for load in loads for method in methods]
             cells = [(load, method) for load, method in cells if (str(size), load, seed, method) not in done]
-            full = full_demand(instance(size, seed)) if cells else 0.0
+            known = [row["full_qps"] for row in rows if (row["size"], row["seed"]) == (str(size), seed)]
+            full = known[0] if known else full_demand(instance(size, seed)) if cells else 0.0
             for load, method in cells:
                 if time.monotonic() > end:
                     return rows
-                row = measured(size, load, seed, method, full)
+                row = {**measured(size, load, seed, method, full), "full_qps": full}
                 rows.append(row)
                 with path.open("a") as file:
                     file.write(json.dumps(row) + "\n")

@@ -17,11 +17,13 @@ from tidewise.controller.allocation.linear import INFINITY, Effort, LinearModel,
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
 
-def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
-    """Solve the count model for one goal."""
+def maximise(
+    problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None, *, plain: bool = False
+) -> Answer:
+    """Solve the count model for one goal; ``plain`` leaves out what only helps HiGHS, for comparison."""
     if not len(problem.capacity):
         return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
-    outcome = count_model(problem, goal).solve(effort)
+    outcome = count_model(problem, goal, plain=plain).solve(effort)
     counts = None
     if outcome.x is not None:
         counts = np.round(outcome.x[: len(problem.capacity)]).astype(np.int64)
@@ -33,8 +35,8 @@ def relaxed(problem: Problem, goal: Goal) -> Outcome:
     return count_model(problem, goal, whole=False).solve()
 
 
-def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearModel:
-    """The model as arrays; its first K columns are the counts."""
+def count_model(problem: Problem, goal: Goal, *, whole: bool = True, plain: bool = False) -> LinearModel:
+    """The model as arrays; its first K columns are the counts. ``plain`` leaves the sums over families out."""
     model = LinearModel()
     size = len(problem.capacity)
     gain = problem.value if goal.aim is Aim.ACCURACY else 0.0
@@ -50,7 +52,7 @@ def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearMo
     devices = model.rows(len(problem.types), -INFINITY, problem.devices)
     model.put(devices[problem.pair_type], counts, 1.0)
     fraction = _serve(model, problem, goal, busy)
-    if whole:
+    if whole and not plain:
         _count_families(model, problem, counts, fraction)
     keep_floors(model, problem, busy)
     if goal.fraction == 1.0 and goal.aim is not Aim.FRACTION:

@@ -56,17 +56,6 @@ def inflated(case: Case, share: float) -> Case:
     )
 
 
-def headroom(demand: float, dispersion: float, slo: float, margin: float = 1.05, sigmas: float = 1.0) -> float:
-    """The factor that covers an application's own burstiness: margin + sigmas sqrt(I demand / (slo / 2)) / demand.
-
-    ``dispersion`` is the index of dispersion I of its arrivals (1 for Poisson), ``slo`` in seconds. Noise grows with
-    the root of demand, so a small application needs more headroom than a large one; one constant serves neither.
-    """
-    if demand <= 0:
-        return margin
-    return margin + sigmas * float(np.sqrt(dispersion * demand / (slo / 2))) / demand
-
-
 def _serves(case: Case, terms: Terms) -> bool:
     problem = build(case, terms)
     return not problem.servable.any() or find_plan(problem) is not None
