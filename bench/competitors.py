@@ -76,7 +76,7 @@ def count_cpsat(case: Case, seconds: float) -> Row:
 
 def _whole(case: Case, maximise: Maximise, seconds: float, name: str, levels: bool = True) -> Row:
     """One integer program for all demand, and three more by level if it proves overload."""
-    problem = build(case)
+    problem = build(case, capped=False)
     none = np.zeros(len(problem.capacity), np.int64)
     cpu = cpu_seconds()
     answer = maximise(problem, Goal(), _within(seconds), none)

@@ -77,6 +77,7 @@ def restrict(problem: Problem, kept: Ints) -> Problem:
         pair_variant=problem.pair_variant[kept],
         pair_application=application,
         capacity=problem.capacity[kept],
+        rate=problem.rate[kept],
         accuracy=problem.accuracy[kept],
         current=problem.current[kept],
         start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
