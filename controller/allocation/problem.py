@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -189,6 +189,22 @@ def _undominated(rows: list[_Row], residents: bool) -> list[_Row]:
             fastest[key] = max(rate, fastest.get(key, 0.0))
             kept.append(row)
     return kept
+
+
+def restrict(problem: Problem, kept: Ints) -> Problem:
+    """The same problem with these pairs only (ascending)."""
+    application = problem.pair_application[kept]
+    return replace(
+        problem,
+        pair_type=problem.pair_type[kept],
+        pair_variant=problem.pair_variant[kept],
+        pair_application=application,
+        capacity=problem.capacity[kept],
+        rate=problem.rate[kept],
+        accuracy=problem.accuracy[kept],
+        current=problem.current[kept],
+        start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
+    )
 
 
 def counts_by_name(problem: Problem, values: Ints | Floats) -> Mapping[str, Mapping[str, float]]:

@@ -19,19 +19,20 @@ from tidewise.controller.allocation.fast import bound_of_level, common_fraction
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
 from tidewise.controller.allocation.lexicographic import SLACK, Candidate, better, common_phi
 from tidewise.controller.allocation.linear import Effort
-from tidewise.controller.allocation.narrow import restrict
-from tidewise.controller.allocation.problem import Ints, Problem
+from tidewise.controller.allocation.problem import Ints, Problem, restrict
 
 FINER = 10  # the first two levels are closed to this part of the gap asked for: what they leave open costs the last
 # How long HiGHS may work on a level (see Effort.checks): a check takes longer the more pairs there are.
 CAPACITY_WORK = 40_000  # checks times pairs
 ACCURACY_WORK = 65_000_000  # checks times pairs squared
+LARGE, LARGER = 2_000, 4  # beyond so many devices whole numbers matter less, and a fourth of the work will do
+FEWEST = 5  # checks; with fewer the whole model does not get past its relaxation
 
 
 def shed_frugally(problem: Problem, known: Ints, effort: Effort) -> Candidate:
     """The lexicographic plan, at least as good as the known counts; the problem has no accuracy floors."""
     quick = fastest_pairs(problem)
-    checks = CAPACITY_WORK // len(quick)
+    checks = CAPACITY_WORK // len(quick) // (LARGER if problem.devices.sum() > LARGE else 1)
     inner = replace(effort, gap=effort.gap / FINER, checks=min(effort.checks, checks))
 
     def capacity(goal: Goal, best: Ints) -> tuple[Ints, float]:
@@ -67,10 +68,10 @@ def _most_accurate(problem: Problem, goal: Goal, best: Ints, effort: Effort) -> 
     """The last level: a plan from the pairs the relaxation likes, then the bound of the whole model."""
     first = narrow.maximise(problem, goal, effort, best)
     best = better(problem, best, first)
-    target = first.bound * (1 - effort.gap)
-    if assign(problem, best).objective >= target:
+    checks = min(effort.checks, ACCURACY_WORK // len(problem.capacity) ** 2)
+    if assign(problem, best).objective >= first.bound * (1 - effort.gap) or checks < FEWEST:
         return best, first.bound
-    whole = replace(effort, checks=min(effort.checks, ACCURACY_WORK // len(problem.capacity) ** 2))
+    whole = replace(effort, checks=checks)
     answer = highs.maximise(problem, goal, whole)
     best = better(problem, best, answer)
     # Plans that serve a hair less than the goal count as equal; the relaxation bounds them too.
