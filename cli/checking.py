@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime
 
 from tidewise.cli.options import read_cluster
-from tidewise.cli.policies import policy_faults
+from tidewise.cli.policies import planner_faults, policy_faults
 from tidewise.core.application import Application, TensorSpec
 from tidewise.core.capacity import QUEUE_SHARE, capacity
 from tidewise.core.cluster import EMULATED, Cluster
@@ -35,7 +35,8 @@ def application_faults(folder: Path, cluster: Cluster, profile: Profile | None) 
     broken = [fault for one in application.variants for fault in signature_faults(folder / one.model, one, application)]
     yield from broken
     yield from _test_data_faults(folder, application)
-    yield from _accuracy_faults(application)
+    yield from _accuracy_faults(folder, application)
+    yield from _replica_faults(folder, application, cluster)
     if not broken:
         yield from _slo_faults(folder, application, cluster, profile)
 
@@ -64,11 +65,26 @@ def _file_faults(folder: Path) -> Iterator[str]:
             yield str(error)
 
 
-def _accuracy_faults(application: Application) -> Iterator[str]:
+def _accuracy_faults(folder: Path, application: Application) -> Iterator[str]:
     try:
-        application.best_accuracy()
+        best = application.best_accuracy()
     except InputError as error:
         yield str(error)
+        return
+    if best < application.min_accuracy:
+        yield (
+            f"{folder / APPLICATION_FILE}: min_accuracy = {application.min_accuracy:g}, and the best variant's accuracy"
+            f" is {best:.4g}; no plan could serve it"
+        )
+
+
+def _replica_faults(folder: Path, application: Application, cluster: Cluster) -> Iterator[str]:
+    devices = sum(one.count for one in cluster.device_types.values())
+    if application.min_replicas > devices:
+        yield (
+            f"{folder / APPLICATION_FILE}: min_replicas = {application.min_replicas}, and the cluster has {devices}"
+            " devices; lower it or add devices"
+        )
 
 
 def _test_data_faults(folder: Path, application: Application) -> Iterator[str]:
@@ -175,3 +191,4 @@ def _cluster_faults(cluster: Cluster, file: Path) -> Iterator[str]:
             here = ", ".join(available)
             yield f"{file} [device_types.{one.name}]: provider {one.provider!r} is not here; here are {here}"
     yield from (f"{file} [policies]: {fault}" for fault in policy_faults(cluster))
+    yield from (f"{file} [planner]: {fault}" for fault in planner_faults(cluster))

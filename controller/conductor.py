@@ -169,8 +169,8 @@ class Conductor:
                 return self._removed(name, now)
             case Solved(ticket, solution):
                 return self.planner.solved(ticket, solution, self.view(now), now)
-            case SolveFailed(ticket, reason):
-                return self.planner.failed(ticket, reason, self.view(now), now)
+            case SolveFailed(ticket, reason, answer):
+                return self.planner.failed(ticket, reason, self.view(now), now, answer)
         return []
 
     def _tick(self, now: float) -> list[Action]:

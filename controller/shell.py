@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidewise.controller.allocation.solve import Limits
 from tidewise.controller.catalogue import Catalogue
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationApplied, ApplicationRemoved, Event, Solved, SolveFailed, Ticked
+from tidewise.controller.exchange import Request
 from tidewise.controller.outbox import Outbox
 from tidewise.controller.planner import Action, Keep, Publish, Solve
 from tidewise.controller.policies import allocation_policy
@@ -30,6 +32,7 @@ from tidewise.proto.convert_reports import order_message
 
 TICK = 0.25  # seconds
 GAUGES_EVERY = 4  # ticks
+OWN_SHARE = 0.5  # of the wall-clock limit is what one integer program may take before it must return what it has
 log = logging.getLogger(__name__)
 
 
@@ -171,12 +174,12 @@ class Shell:
     async def _solve(self, action: Solve) -> None:
         settings = self.settings.cluster.planner
         method = allocation_policy(self.settings.cluster.policies.allocation).method or settings.solver
-        try:
-            solution = await self._solver.solve(action.case, method, settings.gap, settings.solve_limit)
-        except SolverError as error:
-            self.step(SolveFailed(action.ticket, str(error)))
+        limits = Limits(gap=settings.gap, seconds=settings.solve_limit * OWN_SHARE)
+        verdict = await self._solver.solve(Request(action.case, method, limits, action.terms), settings.solve_limit)
+        if verdict.failure is None and verdict.answer is not None:
+            self.step(Solved(action.ticket, verdict.answer))
         else:
-            self.step(Solved(action.ticket, solution))
+            self.step(SolveFailed(action.ticket, verdict.reason, verdict.answer))
 
     async def _warm_up(self) -> None:
         try:

@@ -64,6 +64,10 @@ class PlannerSettings:
     ``burst_ratio`` times the planned rate plus ``burst_sigma`` standard deviations, but not within ``hold_off``
     seconds of the last plan. Demand is planned as headroom * d + sigma * sqrt(dispersion * d / (SLO / 2)).
     ``solve_limit`` is the wall-clock seconds after which a solve is killed.
+
+    ``swap_cost`` is the accuracy given up, inside the solve, to avoid loading every device once; ``hysteresis`` the
+    accuracy that loading every device anew must gain before the plan in force gives way. Both in proportion for
+    fewer loads. ``max_min`` lifts the worst application's accuracy before the mean.
     """
 
     period: float = 10.0
@@ -75,6 +79,9 @@ class PlannerSettings:
     solver: str = "auto"
     gap: float = 1e-4
     solve_limit: float = 5.0
+    swap_cost: float = 0.0
+    hysteresis: float = 0.02
+    max_min: bool = False
 
 
 @dataclass(frozen=True, slots=True)

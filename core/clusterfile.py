@@ -110,6 +110,9 @@ def _planner(table: Table) -> PlannerSettings:
         solver=table.text("solver", default.solver),
         gap=table.number("gap", default.gap, high=1.0),
         solve_limit=table.number("solve_limit_s", default.solve_limit, low=0.05),
+        swap_cost=table.number("swap_cost", default.swap_cost, high=1.0),
+        hysteresis=table.number("hysteresis", default.hysteresis, high=1.0),
+        max_min=table.boolean("max_min", default.max_min),
     )
     table.done()
     if settings.hold_off > settings.period:
@@ -151,6 +154,9 @@ def format_cluster(cluster: Cluster) -> str:
         _line("solver", planner.solver),
         _line("gap", planner.gap),
         _line("solve_limit_s", planner.solve_limit),
+        _line("swap_cost", planner.swap_cost),
+        _line("hysteresis", planner.hysteresis),
+        _line("max_min", planner.max_min),
         "",
         "[limits]",
         _line("max_message_mb", cluster.limits.max_message / MIB),

@@ -67,6 +67,10 @@ def parse_application(text: str, where: str, faults: list[str] | None = None) ->
         slo=table.number("slo_ms", low=0.001) / 1e3,
         weight=table.number("weight", 1.0, low=1e-9),
         min_accuracy=table.number("min_accuracy", 0.0, high=1.0),
+        min_replicas=table.integer("min_replicas", 0, high=1_000_000),
+        headroom=table.number("headroom", low=1.0, high=100.0)
+        if "headroom" in table.values
+        else table.take("headroom"),
         inputs=_tensors(table, "inputs"),
         outputs=_tensors(table, "outputs"),
         test_data=_test_data(table),

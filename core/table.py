@@ -68,6 +68,13 @@ class Table:
             return stand_in
         return value
 
+    def boolean(self, key: str, default: bool | None = None) -> bool:
+        """True or false."""
+        value = self._or_default(key, default)
+        if not isinstance(value, bool):
+            raise self.error(f"{self.where}: {key} must be true or false, not {value!r}")
+        return value
+
     def text(self, key: str, default: str | None = None, *, choices: tuple[str, ...] = ()) -> str:
         """A string, one of ``choices`` if any are given."""
         value = self._or_default(key, default)

@@ -96,6 +96,21 @@ def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("min_accuracy = 0.999", "min_accuracy = 0.999, and the best variant's accuracy is 0."),
+        ("min_replicas = 9", "min_replicas = 9, and the cluster has 4 devices"),
+    ],
+)
+def test_a_term_no_plan_can_keep_is_named(folder: Path, key: str, sentence: str) -> None:
+    line = next(line for line in (folder / "application.toml").read_text().splitlines() if line.startswith("slo_ms"))
+    spoil(folder, line, f"{line}\n{key}")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("[planner]\nperiods = 3\n", "unknown key 'periods'"),
@@ -106,6 +121,13 @@ def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) ->
         ("[ports]\ngrpc = 70000\n", "grpc must be a whole number between 0 and 65535"),
         ("[policies]\nallocation = 'magic'\n", "allocation 'magic' is unknown"),
         ("[planner\n", "is not valid TOML"),
+        ("[planner]\nmax_min = 'yes'\n", "max_min must be true or false"),
+        ("[planner]\nsolver = 'magic'\n", "solver 'magic' is unknown; known: auto"),
+        (
+            "[policies]\nallocation = 'tidewise'\n[planner]\nmax_min = true\n",
+            "max_min acts on allocation policies that",
+        ),
+        ("[policies]\nallocation = 'tidewise'\n[planner]\nswap_cost = 0.1\n", "swap_cost acts on allocation policies"),
     ],
 )
 def test_a_wrong_cluster_file_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
