@@ -33,6 +33,9 @@ def plan_scenarios(
     where = placement(asked, terms)
     best = scenario_reference.maximise if method == "pulp" else maximise
     outcome = best(where, Effort(gap))
+    if outcome.x is None and where.replicas.any():  # more replicas than devices: then as if none were asked for
+        where = replace(where, replicas=np.zeros_like(where.replicas))
+        outcome = best(where, Effort(gap))
     if outcome.x is None:
         raise PlanError("the scenario model found no placement within its work limit")
     families = np.round(outcome.x[: len(where.family_type)]).astype(np.int64)

@@ -19,7 +19,7 @@ from tidewise.controller.families import Families, ladder, place_families, warm_
 from tidewise.controller.greedy import greedy
 from tidewise.controller.policies.policy import Answer, Verdict
 from tidewise.controller.policies.reserve import shared
-from tidewise.controller.policies.restrict import every_variant
+from tidewise.controller.policies.restrict import above_floor
 from tidewise.controller.question import Question, View, ask
 from tidewise.controller.scenarios import SHORT, DemandMemory, Tuning, level, scenarios
 from tidewise.controller.triggers import Trigger
@@ -28,7 +28,7 @@ from tidewise.core.cluster import PlannerSettings
 from tidewise.core.demand import Estimate
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
-from tidewise.core.scenario import ScenarioCase, ScenarioSolution, ScenarioValue
+from tidewise.core.scenario import ScenarioCase, ScenarioSolution
 from tidewise.core.solution import Status
 
 STEER_EVERY = 0.5  # seconds
@@ -54,10 +54,10 @@ class ScenarioPolicy:
 
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
         """The scenarios of this moment."""
-        question = ask(ticket, trigger, view, plan, settings, every_variant)
+        question = ask(ticket, trigger, view, plan, settings, above_floor)
         case = question.case
         known = {name: one for name, one in view.estimates.items() if name in case.applications}
-        found = scenarios(known, view.applications, self._memory.busiest(), self.tuning)
+        found = scenarios(known, view.applications, self._memory.busiest(), self.tuning, settings)
         sizes, room = warm_room(case, question.kinds, view.profile)
         problem = ScenarioCase(
             case=case.with_current(_hosted(question, plan)),
@@ -82,6 +82,8 @@ class ScenarioPolicy:
         plan = replace(
             self._described(question, answer), assignments=tuple(_assignments(question, counts, answer, current, view))
         )
+        served = _carried(question, plan.assignments)
+        plan = replace(plan, served=served, phi=min(served.values(), default=1.0))
         if self.steering:
             plan = replace(plan, assignments=self._steered_assignments(plan, view, planned=True))
         try:
@@ -89,7 +91,8 @@ class ScenarioPolicy:
         except PlanError as error:
             return Wrong(str(error))
         if _hosting(plan) == _hosting(current) and not question.forced:
-            return Kept("the plan in force holds the same families", current)
+            kept = replace(plan, version=current.version, assignments=current.assignments, trigger=current.trigger)
+            return Kept("the plan in force holds the same families", kept)
         return plan
 
     def stand_in(self, question: Question, current: Plan, view: View) -> Plan | None:
@@ -140,15 +143,11 @@ class ScenarioPolicy:
         return ceilings({str(one): count for one, count in classes.items()}, ladders, rate)
 
     def _described(self, question: Question, answer: ScenarioSolution) -> Plan:
-        demands = question.solve.demands if isinstance(question.solve, ScenarioCase) else ()
-        pairs = list(zip(answer.values, demands, strict=False))
         return Plan(
             version=0,
             demand={name: one.planned for name, one in question.demand.items()},
-            served={name: _least(name, pairs) for name in question.case.applications},
             trigger=str(question.trigger),
             status="scenario" if answer.values else "fallback",
-            phi=min((one.least_served for one in answer.values), default=1.0),
             objective=answer.objective,
             bound=answer.bound,
             gap=answer.gap,
@@ -156,10 +155,19 @@ class ScenarioPolicy:
         )
 
 
-def _least(name: str, pairs: Iterable[tuple[ScenarioValue, Mapping[str, float]]]) -> float:
-    """The fraction of an application's demand that is carried in the scenario where it is least."""
-    asked = [(value.served.get(name, 0.0), demand[name]) for value, demand in pairs if demand.get(name, 0.0) > 0]
-    return min((min(1.0, served / demand) for served, demand in asked), default=1.0)
+def _carried(question: Question, assignments: Iterable[Assignment]) -> dict[str, float]:
+    """The fraction of each application's present demand that its devices carry with their fastest warm variants.
+
+    Scenarios that may never come are no reason to call a cluster too small.
+    """
+    room: Counter[str] = Counter()
+    for one in assignments:
+        room[one.application] += one.capacity  # type: ignore[assignment]
+    rates = {name: one.rate for name, one in question.demand.items()}
+    return {
+        name: min(1.0, room[name] / rates[name]) if rates[name] > 0 else float(room[name] > 0)
+        for name in question.case.applications
+    }
 
 
 def _aimed(one: Assignment, aim: str | None) -> Assignment:

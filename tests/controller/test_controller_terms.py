@@ -11,6 +11,7 @@ from tidewise.controller.conductor import Conductor
 from tidewise.controller.planner import Solve
 from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
+from tidewise.core.scenario import ScenarioCase
 
 PLAIN = {"sigma": 0.0, "headroom": 1.0, "hysteresis": 0.0}  # plans for the demand itself, whatever it changes
 
@@ -124,3 +125,22 @@ def test_a_load_costs_its_part_of_the_swap_cost_of_the_whole_cluster() -> None:
     asked = next(action for _, action in world.actions if isinstance(action, Solve))
     assert (asked.terms.swap_cost, asked.terms.max_min) == (0.005, True)
     assert PlannerSettings().swap_cost == 0.0
+
+
+def test_the_scenario_plan_keeps_replicas_floors_and_an_application_s_own_headroom() -> None:
+    world = world_with(
+        5, pets="min_replicas = 2\nmin_accuracy = 0.85\nheadroom = 3.0", policy="tidewise", choice="anytime"
+    )  # type: ignore[arg-type]
+    world.run(30, {"pets": 5, "cars": 60})
+    mine = [one for one in world.plan.assignments if one.application == "pets"]
+    assert len(mine) >= 2 and all("small" not in one.warm for one in mine)
+    asked = [action for _, action in world.actions if isinstance(action, Solve)][-1].case
+    assert isinstance(asked, ScenarioCase)
+    assert max(row["pets"] for row in asked.demands) >= 3.0 * 5
+
+
+def test_siblings_keep_the_floor_too() -> None:
+    world = world_with(3, pets="min_accuracy = 0.85", policy="ilp", choice="anytime")  # type: ignore[arg-type]
+    world.run(12, {"pets": 5, "cars": 5})
+    assert all("small" not in one.warm for one in world.plan.assignments if one.application == "pets")
+    assert any("small" in one.warm for one in world.plan.assignments if one.application == "cars")
