@@ -9,12 +9,12 @@ from tidewise.controller.allocation.problem import Terms
 from tidewise.controller.answer import Kept, Stale, without_missing
 from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
 from tidewise.controller.question import Question, View
-from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload, stretched
+from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, stretched, violations
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.plan import EMPTY_PLAN, Plan
 
 SETTLE = 0.5  # seconds without a newly attached device before a plan is made for those that came
-OVERLOAD_EVERY = 1 / 3  # of the period: an overloaded cluster stays overloaded, and planning again does not help it
+VIOLATIONS_EVERY = 1 / 3  # of the period: where demand exceeds what the cluster carries, planning again is no help
 NO_TERMS = Terms()
 URGENT = (Cause.START, Cause.APPLICATION, Cause.DEVICES, Cause.REFUSAL, Cause.PROFILE)
 
@@ -66,7 +66,7 @@ class Planner:
     _considered_at: float | None = None
     _considered: Mapping[str, float] = field(default_factory=dict)
     _stretch: Mapping[str, float] = field(default_factory=dict)
-    _overload_at: float = float("-inf")
+    _violations_at: float = float("-inf")
     _failures: int = 0
     _saw_demand: bool = False
 
@@ -135,9 +135,9 @@ class Planner:
 
     def _sudden(self, view: View, now: float) -> Trigger | None:
         found = burst(view.estimates, self._considered, self.settings) or stretched(view.devices, self._stretch)
-        if found is None and now >= self._overload_at + self.settings.period * OVERLOAD_EVERY:
-            found = overload(view.devices, {one.worker: one.application for one in self.plan.assignments})
-            self._overload_at = now if found is not None else self._overload_at
+        if found is None and now >= self._violations_at + self.settings.period * VIOLATIONS_EVERY:
+            found = violations(view.devices, {one.worker: one.application for one in self.plan.assignments})
+            self._violations_at = now if found is not None else self._violations_at
         return found
 
     def _ask(self, trigger: Trigger, view: View, now: float) -> list[Action]:

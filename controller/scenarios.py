@@ -31,7 +31,8 @@ class Stress:
 class Tuning:
     """How much is put on top of what was measured; found by experiment (docs/evaluation.md).
 
-    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more.
+    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more; an
+    application's own headroom takes the place of this one.
     ``only_level`` leaves every other scenario out.
     """
 
@@ -84,7 +85,7 @@ def scenarios(
     whole = sum(weight for weight, _ in seen)
     stressed = [(one.weight * whole, at(one.factor, one.sigma)) for one in tuning.stresses if not tuning.only_level]
     return tuple(
-        (weight, {n: _planned(rate, estimates[n], applications[n].slo, tuning) for n, rate in demand.items()})
+        (weight, {n: _planned(rate, estimates[n], applications[n], tuning) for n, rate in demand.items()})
         for weight, demand in (*seen, *stressed)
     )
 
@@ -97,6 +98,6 @@ def _deviation(rate: float, estimate: Estimate, slo: float) -> float:
     return math.sqrt(estimate.dispersion * max(rate, LEAST_RATE) / (slo / 2))
 
 
-def _planned(rate: float, estimate: Estimate, slo: float, tuning: Tuning) -> float:
-    wanted = tuning.headroom * max(rate, 0.05)
-    return wanted + tuning.sigma * math.sqrt(estimate.dispersion * wanted / (slo / 2))
+def _planned(rate: float, estimate: Estimate, application: Application, tuning: Tuning) -> float:
+    wanted = (application.headroom or tuning.headroom) * max(rate, 0.05)
+    return wanted + tuning.sigma * math.sqrt(estimate.dispersion * wanted / (application.slo / 2))

@@ -18,6 +18,7 @@ from tidewise.controller.exchange import Request
 from tidewise.controller.outbox import Outbox
 from tidewise.controller.planner import Action, Keep, Publish, Solve
 from tidewise.controller.policies import allocation_policy
+from tidewise.controller.retiring import Transition
 from tidewise.controller.solving import SolverProcess
 from tidewise.controller.status import status_message
 from tidewise.controller.store import Store
@@ -76,13 +77,15 @@ class Shell:
         self._solves: set[asyncio.Task[None]] = set()
         self._telemetry = Telemetry()
         self._told_routers = -1
+        self._transitions: Mapping[str, Transition] = {}
         self._started = time.monotonic()
 
     def load(self) -> None:
         """Read the applications and the plan from before. Raises RepositoryError."""
         for source, application in self.catalogue.load(self.settings.repository, self.store):
             self.step(ApplicationApplied(source, application))
-        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
+        self._transitions = self.store.last_transitions()
+        self.conductor.resume(self.store.last_plan(), self.store.revision_base, self._transitions)
 
     async def run(self) -> None:
         """Tick until cancelled."""
@@ -107,6 +110,7 @@ class Shell:
         """One event: decide, act, tell."""
         for action in self.conductor.step(event, time.monotonic()):
             self._act(action)
+        self._keep_transitions()
         for text in self.conductor.warnings:
             log.warning(text)
         self.conductor.warnings.clear()
@@ -156,6 +160,16 @@ class Shell:
             self.store.keep_plan(action.plan)
         except OSError as error:  # serving matters more; workers know the version too
             log.warning("the plan cannot be written to the state folder", extra={"reason": str(error)})
+
+    def _keep_transitions(self) -> None:
+        now = self.conductor.retiring.transitions
+        if now == self._transitions:
+            return
+        self._transitions = now
+        try:
+            self.store.keep_transitions(now)
+        except OSError as error:
+            log.warning("what is being replaced cannot be written to the state folder", extra={"reason": str(error)})
 
     async def _solve(self, action: Solve) -> None:
         settings = self.settings.cluster.planner

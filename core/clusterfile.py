@@ -26,13 +26,16 @@ MIB = 1024 * 1024
 POLICY_KEYS = ("allocation", "routing", "batching", "variant_choice", "swaps")
 
 
-def parse_cluster(text: str, where: str) -> Cluster:
-    """The cluster a TOML text describes; ``where`` names the file in error texts. Raises ConfigError."""
+def parse_cluster(text: str, where: str, faults: list[str] | None = None) -> Cluster:
+    """The cluster a TOML text describes; ``where`` names the file in error texts.
+
+    Raises ConfigError at the first fault; or, given a list of ``faults``, notes them all there.
+    """
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}") from error
-    table = Table(values, where, ConfigError)
+    table = Table(values, where, ConfigError, faults)
     types = table.named_tables("device_types")
     cluster = Cluster(
         device_types={table.checked_name(name, "device type"): _device_type(name, one) for name, one in types.items()}
@@ -61,11 +64,11 @@ def _device_type(name: str, table: Table) -> DeviceType:
     )
     table.done()
     if not found.batch_sizes:
-        raise ConfigError(f"{table.where}: batch_sizes must not be empty")
+        table.fault(f"{table.where}: batch_sizes must not be empty")
     if provider == EMULATED and found.profile is None:
-        raise ConfigError(f'{table.where}: an emulated device type needs profile = "FILE.json"')
+        table.fault(f'{table.where}: an emulated device type needs profile = "FILE.json"')
     if found.slowdown != 1.0 and provider != SLOWDOWN:
-        raise ConfigError(f'{table.where}: slowdown only acts with provider = "slowdown", not {provider!r}')
+        table.fault(f'{table.where}: slowdown only acts with provider = "slowdown", not {provider!r}')
     return found
 
 
@@ -81,7 +84,7 @@ def _ports(table: Table) -> Ports:
     given = [key for key in ("http", "grpc", "metrics", "controller") if getattr(ports, key)]
     for first, second in itertools.combinations(given, 2):
         if getattr(ports, first) == getattr(ports, second):
-            raise ConfigError(
+            table.fault(
                 f"{table.where}: {first} and {second} are both {getattr(ports, first)}; change one, or use 0 for a free"
                 " port"
             )
@@ -113,7 +116,7 @@ def _planner(table: Table) -> PlannerSettings:
     )
     table.done()
     if settings.hold_off > settings.period:
-        raise ConfigError(
+        table.fault(
             f"{table.where}: hold_off_s {settings.hold_off:g} exceeds period_s {settings.period:g}; lower it, or bursts"
             " are never answered sooner than the period"
         )

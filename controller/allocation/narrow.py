@@ -21,7 +21,7 @@ from tidewise.controller.allocation.problem import Ints, Problem, restrict
 # Largest reduced cost let in, relative to the bound, and how long HiGHS may work on it (see Effort.checks).
 Widths = tuple[tuple[float, int], ...]
 WIDTHS: Widths = ((1e-9, 60), (1e-5, 60), (1e-4, 100))
-SWAPPING: Widths = ((1e-9, 30), (1e-4, 100))  # under a swap cost what is between adds nothing
+SWAPPING: Widths = ((1e-9, 30), (1e-5, 40), (1e-4, 100))  # under a swap cost a check takes longer
 # Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
 SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
 Polish = Callable[[Ints], Ints]

@@ -98,7 +98,7 @@ def _solution(where: Placement, families: Ints, warm: WarmSets, value: Outcome, 
             for p, v in zip(where.probability, values, strict=True)
         )
     )
-    objective -= where.swap_cost * loads
+    objective -= where.swap_cost * loads + where.terms.replica * where.missing_replicas(families)
     bound = max(bound, objective)
     named = _named(where, families)
     served_all = all(one.least_served >= 1 - 1e-6 for one in values)

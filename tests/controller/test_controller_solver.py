@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest
 from wire_stories import (
     FakeRouter,
     FakeWorker,
@@ -17,8 +14,8 @@ from wire_stories import (
     controller,
     real_profile,
     settings_of,
+    tell,
     until,
-    write_application,
 )
 
 from tidewise.controller.exchange import Request
@@ -27,18 +24,6 @@ from tidewise.core.case import Case, CaseApplication, CaseVariant
 from tidewise.core.solution import Solution
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
-
-Story = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    write_application(tmp_path / "models", "pets")
-    return tmp_path / "models"
-
-
-def tell(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path, repository: Path) -> None:

@@ -124,3 +124,36 @@ def test_a_load_costs_its_part_of_the_swap_cost_of_the_whole_cluster() -> None:
     asked = next(action for _, action in world.actions if isinstance(action, Solve))
     assert (asked.terms.swap_cost, asked.terms.max_min) == (0.005, True)
     assert PlannerSettings().swap_cost == 0.0
+
+
+def scenario_world(devices: int, pets: str = "", **planner: float) -> World:
+    """The same under the default policy, which places families for several demands."""
+    cluster = cluster_of("tidewise", "anytime", period=5.0, **planner)
+    world = World(Conductor(cluster), profile=profile_of("pets", "cars"))
+    world.apply(source_of("pets", extra=pets))
+    world.apply(source_of("cars"))
+    world.attach(*(f"big-{number}" for number in range(devices)))
+    return world
+
+
+def test_the_scenario_plan_gives_an_application_its_minimum_of_replicas() -> None:
+    for extra, number in (("", 1), ("min_replicas = 3", 3)):
+        world = scenario_world(5, pets=extra)
+        world.run(12, {"pets": 2, "cars": 90})
+        assert variants(world, "pets").total() == number
+
+
+def test_the_scenario_plan_loads_nothing_below_the_accuracy_floor() -> None:
+    for extra, fastest in (("", "small"), ("min_accuracy = 0.9", "medium")):
+        world = scenario_world(4, pets=extra)
+        world.run(12, {"pets": 150, "cars": 30})
+        warm = {name for one in world.plan.assignments if one.application == "pets" for name in one.warm}
+        assert fastest in warm
+        assert ("small" in warm) == (fastest == "small")
+
+
+def test_the_scenario_plan_takes_the_swap_cost_of_the_file() -> None:
+    world = scenario_world(4, swap_cost=0.5)
+    world.run(3)
+    asked = next(action for _, action in world.actions if isinstance(action, Solve))
+    assert asked.terms.swap_cost == 0.125
