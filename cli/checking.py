@@ -121,8 +121,8 @@ def _slo_faults(folder: Path, application: Application, cluster: Cluster, profil
             return
     yield (
         f"{folder / APPLICATION_FILE}: no variant can meet slo_ms = {application.slo * 1e3:g}: the fastest needs"
-        f" {fastest * 1e3:.3g} ms for a batch of one, and half the SLO is left for it; raise slo_ms or add a faster"
-        " variant"
+        f" {fastest * 1e3:.3g} ms for a batch of one, and {QUEUE_SHARE:.0%} of the SLO is left for it; raise slo_ms"
+        " or add a faster variant"
     )
 
 

@@ -19,7 +19,7 @@ from tidewise.cli.options import STARTER_MODELS, json_option
 from tidewise.cli.requirements import import_fault, requirements
 from tidewise.core.errors import TidewiseError
 from tidewise.core.files import read_repository
-from tidewise.native.data_plane import GET_IT, find_data_plane, version_of
+from tidewise.native.data_plane import GET_IT, MEND_IT, find_data_plane, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,9 @@ def _data_plane() -> Finding:
         )
     version = version_of(program)
     if version is None:
-        return Finding("router", "broken", f"{program} does not start; build again: pip install -e .")
+        return Finding(
+            "router", "missing", f"Python data plane: {program} is built but does not start; for the C++ one, {MEND_IT}"
+        )
     return Finding("router", "ok", f"C++ data plane ({version})")
 
 

@@ -74,7 +74,7 @@ def commands(
     state: Path,
     profile: Path,
     expected: Mapping[str, float] = NOTHING_EXPECTED,
-    data_plane: str = "python",
+    data_plane: str | None = None,
 ) -> list[Command]:
     """The processes of a local cluster, in the order in which they start.
 
@@ -87,7 +87,8 @@ def commands(
     expect = [word for name, rate in expected.items() for word in ("--expect", f"{name}={rate:g}")]
     controller = Command("controller", ("controller", *where, *own, *expect))
     listen = ("--listen", f"{HOST}:{ports.grpc}", "--http", f"{HOST}:{ports.http}")
-    router = Command(ROUTER, ("router", *join, *listen, "--data-plane", data_plane))
+    plane = ("--data-plane", data_plane) if data_plane else ()  # without it the router chooses
+    router = Command(ROUTER, ("router", *join, *listen, *plane))
     common = (*join, "--repository", str(repository), "--state", str(state / "worker"), "--profile", str(profile))
     workers = [one for device_type in cluster.device_types.values() for one in _workers(device_type, common)]
     return [controller, router, *workers]
@@ -120,7 +121,7 @@ def running(
     profile: Path,
     say: Callable[[str], None],
     expected: Mapping[str, float] = NOTHING_EXPECTED,
-    data_plane: str = "python",
+    data_plane: str | None = None,
 ) -> Iterator[LocalCluster]:
     """Start the cluster, and stop it however the block ends. Raises InputError if another runs in this state folder."""
     state.mkdir(parents=True, exist_ok=True)
@@ -135,7 +136,7 @@ def _running(
     profile: Path,
     say: Callable[[str], None],
     expected: Mapping[str, float],
-    data_plane: str,
+    data_plane: str | None,
 ) -> Iterator[LocalCluster]:
     claimed = with_ports(cluster)
     cluster_file = state / "cluster.toml"

@@ -13,6 +13,7 @@ import tidewise
 from tidewise.core.cluster import Cluster, DeviceType, default_cluster
 from tidewise.core.clusterfile import parse_cluster
 from tidewise.core.errors import ConfigError, InputError, reason
+from tidewise.router.plane import PLANES
 
 STARTER_MODELS = Path(tidewise.__file__).resolve().parent / "models"
 DEFAULT_STATE = Path(".tidewise")
@@ -51,6 +52,15 @@ def state_option(function: _Decorated) -> _Decorated:
         default=DEFAULT_STATE,
         show_default=True,
         help="Where logs, caches and process ids are kept.",
+    )(function)
+
+
+def data_plane_option(function: _Decorated) -> _Decorated:
+    """--data-plane native|python."""
+    return click.option(
+        "--data-plane",
+        type=click.Choice(PLANES),
+        help="What forwards queries: the C++ process, or Python. Native without it where that is built.",
     )(function)
 
 

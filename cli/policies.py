@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tidewise.controller.policies import POLICIES as ALLOCATIONS
+from tidewise.controller.policies.presets import PRESETS
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import ConfigError
 from tidewise.router.choice import CHOICES as ROUTINGS
@@ -31,9 +32,15 @@ def policy_faults(cluster: Cluster) -> Iterator[str]:
 
 
 def under(cluster: Cluster, allocation: str | None) -> Cluster:
-    """The cluster under this allocation policy, or its own if None. Raises ConfigError if one of its is unknown."""
+    """The cluster under this allocation policy, or its own if None. Raises ConfigError if one of its is unknown.
+
+    Rivals that know no siblings are not given any; batching and swaps stay those of the cluster.
+    """
     if allocation is not None:
-        cluster = replace(cluster, policies=replace(cluster.policies, allocation=allocation))
+        known = PRESETS.get(allocation)
+        choice = cluster.policies.variant_choice if known is None else known.policies.variant_choice
+        changed = replace(cluster.policies, allocation=allocation, variant_choice=choice)
+        cluster = replace(cluster, policies=changed)
     for fault in policy_faults(cluster):
         raise ConfigError(fault)
     return cluster

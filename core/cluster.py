@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidewise.core.capacity import QUEUE_SHARE
+
 EMULATED = "emulated"
 SLOWDOWN = "slowdown"
 CPU = "cpu"
@@ -47,10 +49,10 @@ class Policies:
     ``swaps`` are staged (the old variant serves until the new one is ready) or blocking (as in published systems).
     """
 
-    allocation: str = "ilp"
+    allocation: str = "tidewise"
     routing: str = "least-backlog"
     batching: str = "eager"
-    variant_choice: str = "planned"
+    variant_choice: str = "anytime"
     swaps: str = "staged"
 
 
@@ -64,7 +66,7 @@ class PlannerSettings:
     ``solve_limit`` is the wall-clock seconds after which a solve is killed.
     """
 
-    period: float = 30.0
+    period: float = 10.0
     headroom: float = 1.05
     sigma: float = 1.0
     burst_ratio: float = 1.3
@@ -81,7 +83,7 @@ class Limits:
 
     max_message: int = 64 * 1024 * 1024
     max_queue: int = 512
-    batch_share: float = 0.5
+    batch_share: float = QUEUE_SHARE
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ BUSY = 0.60  # of the machine's CPU, above which sharing it with the sender may 
 SIMULATED = "simulated"  # the target of a run in pretend time
 POLICY_NAMES = {
     "tidewise": "Tidewise",
-    "ilp": "Tidewise",
+    "ilp": "Exact counts for one demand",
     "clipper-ha": "Always the most accurate",
     "clipper-ht": "Always the cheapest",
     "static": "A plan that never changes",

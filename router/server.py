@@ -98,7 +98,12 @@ class Router:
         self._attached = asyncio.create_task(self._agent.run())
         log.info(
             "router is listening",
-            extra={"address": self.address, "http_port": self.http_port, "metrics_port": self.metrics_port},
+            extra={
+                "address": self.address,
+                "http_port": self.http_port,
+                "metrics_port": self.metrics_port,
+                "data_plane": self._settings.data_plane,
+            },
         )
 
     async def attached_until(self, leave: asyncio.Event) -> None:

@@ -15,4 +15,6 @@ def bad_run():
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    return [keep(synthetic_run(policy, seconds=20), folder / policy) for policy in ("ilp", "clipper-ha", "clipper-ht")]
+    return [
+        keep(synthetic_run(policy, seconds=20), folder / policy) for policy in ("tidewise", "clipper-ha", "clipper-ht")
+    ]

@@ -168,7 +168,7 @@ def worker_samples(found, seconds, draw):
             yield WorkerSample(at, worker, kind, HOMES[worker], variant, version, queued, queued > 0)
 
 
-def synthetic_run(policy="ilp", seconds=90.0, seed=1):
+def synthetic_run(policy="tidewise", seconds=90.0, seed=1):
     """A run of about two minutes under one allocation policy."""
     draw = random.Random(f"{seed} {policy}")
     found = phases(policy, seconds)

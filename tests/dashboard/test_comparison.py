@@ -17,7 +17,7 @@ from tidewise.dashboard.palette import Palette
 def test_the_command_compares_runs(kept):
     result = CliRunner().invoke(command, [kept[0], "--compare", kept[1], "--compare", kept[2], "--json"])
     assert result.exit_code == 0
-    assert [one["policy"] for one in json.loads(result.stdout)["runs"]] == ["ilp", "clipper-ha", "clipper-ht"]
+    assert [one["policy"] for one in json.loads(result.stdout)["runs"]] == ["tidewise", "clipper-ha", "clipper-ht"]
     text = (Path(kept[0]) / "comparison.html").read_text()
     assert "Always the most accurate" in text and "Always the cheapest" in text
 
@@ -29,7 +29,7 @@ def test_runs_of_other_demand_are_not_passed_off_as_comparable(kept, tmp_path):
 
 
 def test_runs_of_other_length_are_drawn_whole_and_called_unlike(tmp_path):
-    runs = [synthetic_run("ilp", seconds=20), synthetic_run("clipper-ht", seconds=10)]
+    runs = [synthetic_run("tidewise", seconds=20), synthetic_run("clipper-ht", seconds=10)]
     found = comparison.entries(runs)
     drawn = comparison.comparison_figure(found, Palette(runs[0].applications))
     assert {axes.get_xlim() for axes in drawn.axes} == {(0, 20)}
@@ -58,9 +58,9 @@ def test_runs_with_no_application_in_common_are_not_compared(kept, tmp_path):
 @pytest.mark.parametrize(
     ("policies", "names"),
     [
-        (("ilp", "clipper-ha"), ["Tidewise", "Always the most accurate"]),
-        (("ilp", "tidewise"), ["Tidewise (ilp)", "Tidewise (tidewise)"]),
-        (("ilp", "ilp"), ["Tidewise (monday)", "Tidewise (2)"]),
+        (("tidewise", "clipper-ha"), ["Tidewise", "Always the most accurate"]),
+        (("ilp", "tidewise"), ["Exact counts for one demand", "Tidewise"]),
+        (("tidewise", "tidewise"), ["Tidewise (monday)", "Tidewise (2)"]),
     ],
 )
 def test_compared_runs_have_names_that_tell_them_apart(policies, names):
@@ -71,6 +71,7 @@ def test_compared_runs_have_names_that_tell_them_apart(policies, names):
 
 def test_a_simulated_run_is_called_so():
     runs = [
-        Run("a", 10.0, 0, {"a": RunApplication("a", 0.1, {})}, policy="ilp", target=to) for to in ("h:1", "simulated")
+        Run("a", 10.0, 0, {"a": RunApplication("a", 0.1, {})}, policy="tidewise", target=to)
+        for to in ("h:1", "simulated")
     ]
     assert [one.name for one in comparison.entries(runs)] == ["Tidewise", "Tidewise, simulated"]
