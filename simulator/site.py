@@ -14,19 +14,20 @@ from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World, device_names
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start
 from tidewise.worker.device import Device, Policy
+from tidewise.worker.engine.emulated import LEAST_NOISE
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.query import Batch, Query
+from tidewise.worker.reports import Rates
 from tidewise.worker.servable import Model
 from tidewise.worker.settings import device_policy
 
-LEAST_NOISE = 0.7  # of the median: no batch is ever faster than that
 Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 
 
 class Station:
     """One device with what surrounds it: the latencies that are true, its timer, its loads."""
 
-    __slots__ = ("armed", "device", "loading", "medians", "memory", "name", "told", "type")
+    __slots__ = ("armed", "device", "loading", "medians", "memory", "name", "rates", "told", "type")
 
     def __init__(self, name: str, kind: str, memory: int | None, policy: Policy) -> None:
         self.name = name
@@ -35,6 +36,7 @@ class Station:
         self.device = Device(name, policy)
         self.armed = float("inf")
         self.loading = 0
+        self.rates = Rates()
         self.told: Assignment | None = None
         self.medians: dict[Model, tuple[float, ...]] = {}
 
@@ -50,7 +52,7 @@ class Site:
         self, world: World, timeline: Timeline, ends: Ends, tell: Callable[[float], None], generator: random.Random
     ) -> None:
         self.world = world
-        self.stations = _stations(world.cluster)
+        self.stations = _stations(world.cluster, world.charges.reply)
         self._timeline = timeline
         self._ends = ends
         self._tell = tell
@@ -68,9 +70,9 @@ class Site:
             self._carry_out(station, station.device.ordered(self._order(order, part, station), now), now)
             station.told = part
 
-    def reports(self) -> tuple[DeviceReport, ...]:
+    def reports(self, now: float) -> tuple[DeviceReport, ...]:
         """What the controller is told of each device."""
-        return tuple(_report(station) for station in self.stations.values())
+        return tuple(_report(station, now) for station in self.stations.values())
 
     def samples(self, now: float) -> list[WorkerSample]:
         """What each device hosts and does now."""
@@ -143,14 +145,15 @@ class Site:
         self._carry_out(station, station.device.loaded(model, now), now)
 
 
-def _stations(cluster: Cluster) -> dict[str, Station]:
-    policy = device_policy(cluster.policies, cluster.limits, reserve=0.0)
+def _stations(cluster: Cluster, reply: float) -> dict[str, Station]:
+    policy = device_policy(cluster.policies, cluster.limits, reserve=reply)
     types = cluster.device_types
     return {name: Station(name, kind, types[kind].memory, policy) for name, kind in device_names(cluster).items()}
 
 
-def _report(station: Station) -> DeviceReport:
-    device = station.device
+def _report(station: Station, now: float) -> DeviceReport:
+    device, counters = station.device, station.device.counters
+    arrivals, violations = station.rates.update(now, sum(counters.arrivals.values()), counters.violations)
     serving = device.hosting.serving
     refused_version, refused_reason = device.hosting.refused
     return DeviceReport(
@@ -163,6 +166,8 @@ def _report(station: Station) -> DeviceReport:
         refused_reason=refused_reason,
         queued=len(device.queue),
         busy=device.running is not None,
+        arrival_rate=arrivals,
+        violation_rate=violations,
     )
 
 

@@ -35,6 +35,8 @@ def device_types(draw: st.DrawFn) -> DeviceType:
         memory=draw(st.none() | st.integers(10**6, 10**12)),
         batch_sizes=tuple(sorted(draw(st.sets(st.integers(1, 64), min_size=1, max_size=4)))),
         profile=draw(words) if provider == EMULATED else draw(st.none() | words),
+        noise=draw(st.floats(0, 1)) if provider == EMULATED else 0.0,
+        load_factor=draw(numbers) if provider == EMULATED else 1.0,
     )
 
 
