@@ -96,6 +96,7 @@ def test_a_cluster_written_and_read_is_the_same(cluster: Cluster) -> None:
         ("[planner]\nperiod_s = 1\nhold_off_s = 2", "hold_off_s 2 exceeds period_s 1"),
         ("[planner]\nheadroom = 0.5", "headroom must be a number of at least 1, not 0.5"),
         ("[device_types.big]\nslowdown = 2", 'slowdown only acts with provider = "slowdown"'),
+        ("[device_types.big]\nnoise = 0.1", 'noise and load_factor only act with provider = "emulated"'),
         ('[device_types.big]\nprovider = "emulated"', 'an emulated device type needs profile = "FILE.json"'),
         ("[device_types.big]\nbatch_sizes = []", "batch_sizes must not be empty"),
         ("[device_types.big]\nbatch_sizes = [0]", "batch_sizes must be a list of whole numbers of at least 1"),
