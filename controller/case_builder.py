@@ -94,7 +94,7 @@ def _capacities(
             if entry is None or not variant.accuracy or variant.digest in kind.barred:
                 continue
             sizes = variant.batch_sizes or _sizes(known)
-            rate = capacity(entry, application.slo, kind.memory, sizes, share).rate
+            rate = capacity(entry.stretched(kind.stretch), application.slo, kind.memory, sizes, share).rate
             if rate > 0:
                 found[joined(application.name, variant.name)] = rate
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tidewise.controller.answer import Kept, Stale, without_missing
 from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
 from tidewise.controller.question import Question, View
-from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload
+from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload, stretched
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.plan import EMPTY_PLAN, Plan
 
@@ -62,6 +62,7 @@ class Planner:
     _earliest: float = float("-inf")
     _considered_at: float | None = None
     _considered: Mapping[str, float] = field(default_factory=dict)
+    _stretch: Mapping[str, float] = field(default_factory=dict)
     _overload_at: float = float("-inf")
     _failures: int = 0
     _saw_demand: bool = False
@@ -130,7 +131,7 @@ class Planner:
         return sudden or (Trigger(Cause.PERIOD) if period else None)
 
     def _sudden(self, view: View, now: float) -> Trigger | None:
-        found = burst(view.estimates, self._considered, self.settings)
+        found = burst(view.estimates, self._considered, self.settings) or stretched(view.devices, self._stretch)
         if found is None and now >= self._overload_at + self.settings.period * OVERLOAD_EVERY:
             found = overload(view.devices, {one.worker: one.application for one in self.plan.assignments})
             self._overload_at = now if found is not None else self._overload_at
@@ -144,6 +145,7 @@ class Planner:
         self._pending.clear()
         self._asked, self._considered_at = question, now
         self._considered = {name: one.planned for name, one in question.demand.items()}
+        self._stretch = {name: one.report.stretch for name, one in view.devices.items()}
         self._earliest = now + hold_off(self.settings, 0.0)
         return [Solve(question.ticket, question.solve)]
 

@@ -63,6 +63,14 @@ def _bursts(estimate: Estimate, planned: float, settings: PlannerSettings) -> bo
     return estimate.rates[BURST_WINDOW] > settings.burst_ratio * base + settings.burst_sigma * noise
 
 
+def stretched(devices: Mapping[str, Device], planned: Mapping[str, float]) -> Trigger | None:
+    """Whether a device takes longer for a batch than the plan in force reckons; ``planned`` by device."""
+    slower = sorted(name for name, one in devices.items() if one.report.stretch > planned.get(name, 1.0))
+    if not slower:
+        return None
+    return Trigger(Cause.PROFILE, f"{slower[0]} takes {devices[slower[0]].report.stretch:.2g} times its profile")
+
+
 def overload(devices: Mapping[str, Device], hosted: Mapping[str, str]) -> Trigger | None:
     """Whether a worker dropped or delayed more than a tenth of the last second's arrivals.
 

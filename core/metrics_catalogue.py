@@ -125,6 +125,7 @@ WORKER_QUEUE = _gauge(
 )
 WORKER_BUSY = _gauge(_W, "busy", "1 while the device runs a batch.", "worker")
 WORKER_BUSY_TIME = _counter(_W, "busy_seconds", "Seconds the device ran batches.", "worker", "device_type")
+WORKER_STRETCH = _gauge(_W, "stretch", "How many times its profile a batch takes lately, 1 where it holds.", "worker")
 WORKER_HOSTED = _gauge(
     _W, "hosted", "1 for each variant loaded, checked and in force.", "worker", "application", "variant"
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidewise.core.errors import ProfileError
@@ -67,6 +67,13 @@ class VariantProfile:
     def p95(self, rows: int) -> float:
         """95th percentile, as ``p50``."""
         return _between(self.batches, rows, [one.p95 for one in self.batches])
+
+    def stretched(self, factor: float) -> VariantProfile:
+        """The profile of a device on which every batch takes ``factor`` times as long."""
+        if factor == 1.0:
+            return self
+        slower = tuple(BatchLatency(one.size, one.p50 * factor, one.p95 * factor) for one in self.batches)
+        return replace(self, batches=slower)
 
 
 def _between(batches: tuple[BatchLatency, ...], rows: int, values: list[float]) -> float:

@@ -26,7 +26,8 @@ class DeviceReport:
 
     ``memory`` is in bytes, None for no limit. ``warm`` lists what is ready, most accurate first. ``refused_version``
     is the newest plan version it could not follow, 0 if none. Rates are per second over the last second;
-    ``served`` counts answers since the start by "application/variant".
+    ``served`` counts answers since the start by "application/variant"; ``stretch`` is how many times its profile a
+    batch takes lately, 1 where the profile holds.
     """
 
     name: str
@@ -42,6 +43,7 @@ class DeviceReport:
     violation_rate: float = 0.0
     served: Mapping[str, int] = field(default_factory=dict)
     draining: bool = False
+    stretch: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

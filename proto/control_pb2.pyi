@@ -40,7 +40,7 @@ class Warm(_message.Message):
     def __init__(self, application: _Optional[str] = ..., variant: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
 
 class DeviceReport(_message.Message):
-    __slots__ = ("name", "device_type", "memory_bytes", "warm", "applied_version", "refused_version", "refused_reason", "queued", "busy", "arrivals_per_s", "violations_per_s", "served", "draining")
+    __slots__ = ("name", "device_type", "memory_bytes", "warm", "applied_version", "refused_version", "refused_reason", "queued", "busy", "arrivals_per_s", "violations_per_s", "served", "draining", "stretch")
     class ServedEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -61,6 +61,7 @@ class DeviceReport(_message.Message):
     VIOLATIONS_PER_S_FIELD_NUMBER: _ClassVar[int]
     SERVED_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
+    STRETCH_FIELD_NUMBER: _ClassVar[int]
     name: str
     device_type: str
     memory_bytes: int
@@ -74,7 +75,8 @@ class DeviceReport(_message.Message):
     violations_per_s: float
     served: _containers.ScalarMap[str, int]
     draining: bool
-    def __init__(self, name: _Optional[str] = ..., device_type: _Optional[str] = ..., memory_bytes: _Optional[int] = ..., warm: _Optional[_Iterable[_Union[Warm, _Mapping]]] = ..., applied_version: _Optional[int] = ..., refused_version: _Optional[int] = ..., refused_reason: _Optional[str] = ..., queued: _Optional[int] = ..., busy: _Optional[bool] = ..., arrivals_per_s: _Optional[float] = ..., violations_per_s: _Optional[float] = ..., served: _Optional[_Mapping[str, int]] = ..., draining: _Optional[bool] = ...) -> None: ...
+    stretch: float
+    def __init__(self, name: _Optional[str] = ..., device_type: _Optional[str] = ..., memory_bytes: _Optional[int] = ..., warm: _Optional[_Iterable[_Union[Warm, _Mapping]]] = ..., applied_version: _Optional[int] = ..., refused_version: _Optional[int] = ..., refused_reason: _Optional[str] = ..., queued: _Optional[int] = ..., busy: _Optional[bool] = ..., arrivals_per_s: _Optional[float] = ..., violations_per_s: _Optional[float] = ..., served: _Optional[_Mapping[str, int]] = ..., draining: _Optional[bool] = ..., stretch: _Optional[float] = ...) -> None: ...
 
 class WorkerReport(_message.Message):
     __slots__ = ("process", "address", "devices", "profiles")

@@ -17,9 +17,10 @@ from tidewise.worker.device import Device, Policy
 from tidewise.worker.engine.emulated import LEAST_NOISE
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.query import Batch, Query
-from tidewise.worker.reports import Rates
+from tidewise.worker.reports import Readings
 from tidewise.worker.servable import Model
 from tidewise.worker.settings import device_policy
+from tidewise.worker.stretch import stretch_of
 
 Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 
@@ -27,7 +28,7 @@ Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 class Station:
     """One device with what surrounds it: the latencies that are true, its timer, its loads."""
 
-    __slots__ = ("armed", "device", "loading", "medians", "memory", "name", "rates", "told", "type")
+    __slots__ = ("armed", "device", "loading", "medians", "memory", "name", "readings", "told", "type")
 
     def __init__(self, name: str, kind: str, memory: int | None, policy: Policy) -> None:
         self.name = name
@@ -36,7 +37,7 @@ class Station:
         self.device = Device(name, policy)
         self.armed = float("inf")
         self.loading = 0
-        self.rates = Rates()
+        self.readings = Readings()
         self.told: Assignment | None = None
         self.medians: dict[Model, tuple[float, ...]] = {}
 
@@ -153,7 +154,7 @@ def _stations(cluster: Cluster, reply: float) -> dict[str, Station]:
 
 def _report(station: Station, now: float) -> DeviceReport:
     device, counters = station.device, station.device.counters
-    arrivals, violations = station.rates.update(now, sum(counters.arrivals.values()), counters.violations)
+    arrivals, violations = station.readings.rates.update(now, sum(counters.arrivals.values()), counters.violations)
     serving = device.hosting.serving
     refused_version, refused_reason = device.hosting.refused
     return DeviceReport(
@@ -168,6 +169,7 @@ def _report(station: Station, now: float) -> DeviceReport:
         busy=device.running is not None,
         arrival_rate=arrivals,
         violation_rate=violations,
+        stretch=stretch_of(device, station.readings.stretch, now),
     )
 
 

@@ -22,7 +22,7 @@ from tidewise.proto.control_pb2_grpc import ControllerStub
 from tidewise.proto.convert_reports import order_noun, worker_report_message
 from tidewise.worker.following import Follower
 from tidewise.worker.host import Host
-from tidewise.worker.reports import Rates, device_report
+from tidewise.worker.reports import Readings, device_report
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +60,13 @@ class Agent:
         self._address = ""
         self._clock = clock
         self._changed = asyncio.Event()
-        self._rates = {name: Rates() for name in host.stations}
+        self._readings = {name: Readings() for name in host.stations}
         self._profile_news = True
+
+    @property
+    def stretches(self) -> dict[str, float]:
+        """How many times its profile each device took when last reported."""
+        return {name: one.stretch.level for name, one in self._readings.items()}
 
     def tell(self) -> None:
         """Report at once: something changed."""
@@ -133,7 +138,7 @@ class Agent:
     def _news(self) -> WorkerReport:
         now, draining = self._clock(), self._host.draining
         devices = tuple(
-            device_report(station, self._rates[name], draining, now) for name, station in self._host.stations.items()
+            device_report(station, self._readings[name], draining, now) for name, station in self._host.stations.items()
         )
         profiles = (self._follower.profile,) if self._profile_news else ()
         self._profile_news = False

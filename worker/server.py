@@ -90,7 +90,7 @@ class WorkerProcess:
         )
         self._measurer = Measurer(self.host, store, settings.state, self.agent.learn)
         self.agent.measure = self._measurer.ask
-        self.telemetry = Telemetry(self.host, tally, lambda: self.agent.connected)
+        self.telemetry = Telemetry(self.host, tally, lambda: self.agent.connected, lambda: self.agent.stretches)
         self._tasks: list[asyncio.Task[None]] = []
 
     @property

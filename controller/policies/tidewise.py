@@ -49,6 +49,7 @@ class ScenarioPolicy:
     method: str | None = None
     _memory: DemandMemory = field(default_factory=DemandMemory)
     _case: Case | None = None
+    _kind_of: Mapping[str, str] = field(default_factory=dict)  # by device, as the case groups them
     _steered: float = float("-inf")
 
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
@@ -74,6 +75,7 @@ class ScenarioPolicy:
         if moved is not None:
             return Stale(moved)
         self._case = question.case
+        self._kind_of = {device: kind.name for kind in question.kinds.values() for device in kind.devices}
         demand = {name: one.rate for name, one in question.demand.items()}
         slo = {name: one.slo for name, one in view.applications.items()}
         counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
@@ -113,7 +115,7 @@ class ScenarioPolicy:
         """
         case = self._case
         assert case is not None
-        kind_of = _kind_of(view, case)
+        kind_of = {name: kind for name, kind in self._kind_of.items() if name in view.devices}
         holding: dict[str, Counter[_Class]] = defaultdict(Counter)
         for one in plan.assignments:
             if one.worker in kind_of:
@@ -178,13 +180,6 @@ def _recourse_rate(estimate: Estimate, slo: float) -> float:
     """The rate the variants must carry: the last seconds', and room for its noise."""
     rate = estimate.rates[SHORT] or level(estimate)
     return rate + RECOURSE_SIGMA * math.sqrt(max(rate, LEAST_RATE) / (slo / 2))
-
-
-def _kind_of(view: View, case: Case) -> dict[str, str]:
-    from tidewise.controller.kinds import kinds_of
-
-    kinds = kinds_of(view.devices, view.barred)
-    return {device: kind.name for kind in kinds.values() for device in kind.devices if kind.name in case.device_types}
 
 
 def _serves(view: View, worker: str) -> str:
