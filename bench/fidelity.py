@@ -27,6 +27,7 @@ from fidelity_cluster import Played, play
 from fidelity_world import Stage, our_scene, testbed_scene, written
 from testbed import POOLS, first_rates, mean_rates
 
+from tidewise.controller.planner import SETTLE
 from tidewise.controller.policies import POLICIES
 from tidewise.controller.policies.presets import PRESETS, Preset, preset, under
 from tidewise.core.cluster import Policies
@@ -83,7 +84,8 @@ def _pair(options: argparse.Namespace, stage: Stage, one: Preset, state: Path, s
     solve = options.solve_s if options.solve_s is not None else _solve_seconds(played.plans)
     hop = options.hop_ms / 1e3 if options.hop_ms is not None else played.way / 2
     charges = Charges(solve=solve, network=hop, load=options.load_factor, noise=options.noise, reply=REPLY)
-    world = World(stage.cluster, stage.applications, stage.profile, stage.trace, expected, charges)
+    warm_up = played.lead + solve + SETTLE
+    world = World(stage.cluster, stage.applications, stage.profile, stage.trace, expected, charges, warm_up)
     result = simulate(world, seed)
     best = {name: application.best_accuracy() for name, application in stage.applications.items()}
     real = {**_figures(played.records, best, played.plans), **_conditions(played)}
@@ -128,6 +130,7 @@ def _conditions(played: Played) -> dict[str, Any]:
         "sent_late_p99_ms": 1e3 * played.lateness.p99,
         "sent_late_most_ms": 1e3 * played.lateness.worst,
         "way_ms": 1e3 * played.way,
+        "lead_s": played.lead,
     }
 
 

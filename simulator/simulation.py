@@ -19,7 +19,6 @@ from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World
 
 TICK = 0.25  # seconds, of the controller and of everyone's reports
-WARM_UP = 30.0  # seconds before the trace begins: the first plan is made and loaded
 SAMPLED = 1.0  # seconds between samples of what each device hosts
 NEVER = float("inf")
 Progress = Callable[[int, float], None]  # queries arrived so far, seconds of the trace
@@ -67,7 +66,7 @@ class Simulation:
         self._telling = False
         self.control = Control(world, self.timeline, self.site.follow, self.front.install)
         self.samples: list[WorkerSample] = []
-        self.timeline.at(-WARM_UP, self._begin)
+        self.timeline.at(-world.warm_up // TICK * TICK, self._begin)
 
     def play(self, progress: Progress | None = None) -> None:
         """Until every query has ended."""

@@ -95,6 +95,8 @@ class Site:
             elif kind is Start:
                 seconds = self._seconds(station, action.batch)  # type: ignore[union-attr]
                 self._timeline.at(now + seconds, self._batch_done, station)
+                if action.batch.parts[0].query.deadline < now + seconds:  # type: ignore[union-attr]
+                    self._give_up(station, action.batch, now + seconds)  # type: ignore[union-attr]
             elif kind is Ended:
                 self._ends(now, action.query.id, station.name, None, action.reason)  # type: ignore[union-attr]
             elif kind is Load:
@@ -126,6 +128,16 @@ class Site:
 
     def _batch_done(self, station: Station, now: float) -> None:
         self._carry_out(station, station.device.batch_done(now), now)
+
+    def _give_up(self, station: Station, batch: Batch, end: float) -> None:
+        """Callers do not wait beyond their deadline, though the batch runs on."""
+        for part in batch.parts:
+            if part.query.deadline < end:
+                self._timeline.at(part.query.deadline, self._given_up, (station, part.query.id))
+
+    def _given_up(self, what: tuple[Station, int], now: float) -> None:
+        station, query_id = what
+        self._carry_out(station, station.device.cancelled(query_id, now, Reason.DEADLINE), now)
 
     def _ring(self, station: Station, now: float) -> None:
         """A timer; one that rings too early only sets itself anew."""

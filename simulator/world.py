@@ -31,7 +31,10 @@ class Charges:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One simulation's input. ``expected`` is the demand (queries per second) the first plan is made for."""
+    """One simulation's input. ``expected`` is the demand (queries per second) the first plan is made for.
+
+    ``warm_up`` is how many seconds before the trace the cluster starts: the first plan is made and loaded.
+    """
 
     cluster: Cluster
     applications: Mapping[str, Application]
@@ -39,6 +42,7 @@ class World:
     trace: Trace
     expected: Mapping[str, float] = field(default_factory=dict)
     charges: Charges = Charges()
+    warm_up: float = 30.0
 
 
 def device_names(cluster: Cluster) -> dict[str, str]:

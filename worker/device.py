@@ -82,6 +82,7 @@ class Device:
         for part in batch.parts:
             query = part.query
             if query.id in gone:
+                late = late or now > query.deadline + SLACK
                 continue
             if failures and query.id in failures:
                 self.queue.cancel(query.id)

@@ -15,8 +15,9 @@ from simulator_stories import world
 
 from tidewise.core.application import Application, TensorSpec, Variant
 from tidewise.core.cluster import DeviceType
+from tidewise.core.outcome import Outcome
 from tidewise.core.profile import BatchLatency, VariantProfile
-from tidewise.simulator.simulation import Simulation
+from tidewise.simulator.simulation import Simulation, simulate
 from tidewise.simulator.world import Charges
 from tidewise.worker.loader import VariantLoader
 from tidewise.worker.runner import Done, TimedRunner, Work
@@ -83,3 +84,9 @@ def test_a_reserve_for_the_way_back_is_what_devices_keep() -> None:
     charged = replace(world(), charges=Charges(reply=0.002))
     stations = Simulation(charged, seed=0).site.stations
     assert {one.device.policy.reserve for one in stations.values()} == {0.002}
+
+
+def test_nobody_waits_for_an_answer_beyond_the_deadline() -> None:
+    result = simulate(world("proteus", rates={"cats": 400.0}, seconds=3.0), seed=0)
+    reasons = {one.reason for one in result.records if one.outcome is not Outcome.ON_TIME}
+    assert "deadline" in reasons and not any(one.outcome is Outcome.LATE for one in result.records)
