@@ -82,8 +82,8 @@ def _pair(options: argparse.Namespace, stage: Stage, one: Preset, state: Path, s
     expected = mean_rates(stage.trace) if one.informed else first_rates(stage.trace)
     played = play(stage, expected, options.data_plane, state, lambda text: print(text, file=sys.stderr))
     solve = options.solve_s if options.solve_s is not None else _solve_seconds(played.plans)
-    hop = options.hop_ms / 1e3 if options.hop_ms is not None else played.way / 2
-    charges = Charges(solve=solve, network=hop, load=options.load_factor, noise=options.noise, reply=REPLY)
+    hop = options.hop_ms / 1e3 if options.hop_ms is not None else played.way / 4
+    charges = Charges(solve, hop, options.load_factor, options.noise, reply=REPLY, caller=2 * hop)
     warm_up = played.lead + solve + SETTLE
     world = World(stage.cluster, stage.applications, stage.profile, stage.trace, expected, charges, warm_up)
     result = simulate(world, seed)
@@ -181,7 +181,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--solve-s", type=float, help="charged in the simulator; else the median of the real run's solves"
     )
-    parser.add_argument("--hop-ms", type=float, help="charged in the simulator; else half of the real run's median way")
+    parser.add_argument(
+        "--hop-ms", type=float, help="charged in the simulator; else a quarter of the real run's median way"
+    )
     parser.add_argument("--within", type=float, default=0.01, help="largest difference allowed, a fraction of 1")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the cluster's files and logs here")
     parser.add_argument("--json", action="store_true")

@@ -47,7 +47,7 @@ def simulate(world: World, seed: int = 0, progress: Progress | None = None) -> R
     simulation = Simulation(world, seed)
     simulation.play(progress)
     spent = time.process_time() - cpu
-    found = tuple(records(simulation.ledger, world.trace, world.applications))
+    found = tuple(records(simulation.ledger, world.trace, world.applications, world.charges.caller))
     control = simulation.control
     return Result(found, tuple(control.plans), tuple(simulation.samples), control.solves, spent, control.solving)
 

@@ -18,7 +18,8 @@ class Charges:
     ``solve`` is from question to plan, None for what the solve takes on this machine (then runs do not repeat).
     ``network`` is one way between any two processes. ``load`` multiplies the profile's load times. ``noise`` is the
     standard deviation of a batch's time, relative to its profiled median; ``stealing`` the fraction of a device's
-    speed that a load takes from its batches. ``reply`` is what devices keep in reserve for an answer's way back.
+    speed that a load takes from its batches. ``reply`` is what devices keep in reserve for an answer's way back,
+    ``caller`` what a query and its answer take between the caller and the router, there and back.
     """
 
     solve: float | None = 0.5
@@ -27,6 +28,7 @@ class Charges:
     noise: float = 0.03
     stealing: float = 0.0
     reply: float = 0.0
+    caller: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
