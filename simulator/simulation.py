@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop
 
+from tidewise.controller.policies.policy import AllocationPolicy
 from tidewise.core.record import QueryRecord
 from tidewise.core.report import WorkerReport
 from tidewise.core.run import PlanChange, WorkerSample
@@ -44,10 +45,17 @@ class Result:
         return len(self.records) / max(self.cpu - self.solver_cpu, 1e-9)
 
 
-def simulate(world: World, seed: int = 0, progress: Progress | None = None) -> Result:
-    """Play the world's trace. The same world and seed give the same result, to the last query."""
+def simulate(
+    world: World, seed: int = 0, progress: Progress | None = None, policy: AllocationPolicy | None = None
+) -> Result:
+    """Play the world's trace. The same world and seed give the same result, to the last query.
+
+    ``policy`` takes the place of the allocation policy that the cluster names.
+    """
     cpu = time.process_time()
     simulation = Simulation(world, seed)
+    if policy is not None:
+        simulation.control.conductor.planner.policy = policy
     with _uncollected():
         simulation.play(progress)
     spent = time.process_time() - cpu

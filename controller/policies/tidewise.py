@@ -49,6 +49,7 @@ class ScenarioPolicy:
     method: str | None = None
     _memory: DemandMemory = field(default_factory=DemandMemory)
     _case: Case | None = None
+    _ladders: dict[tuple[str, str, tuple[str, ...]], tuple[Rung, ...]] = field(default_factory=dict)
     _steered: float = float("-inf")
 
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
@@ -74,6 +75,7 @@ class ScenarioPolicy:
         if moved is not None:
             return Stale(moved)
         self._case = question.case
+        self._ladders.clear()
         demand = {name: one.rate for name, one in question.demand.items()}
         slo = {name: one.slo for name, one in view.applications.items()}
         counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
@@ -133,9 +135,17 @@ class ScenarioPolicy:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""
         case = self._case
         assert case is not None
-        ladders = {str(one): ladder(case, one[0], name, one[1] or None) for one in classes}
+        ladders = {str(one): self._ladder(one[0], name, one[1]) for one in classes}
         rate = _recourse_rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
         return ceilings({str(one): count for one, count in classes.items()}, ladders, rate)
+
+    def _ladder(self, kind: str, name: str, warm: tuple[str, ...]) -> tuple[Rung, ...]:
+        """The hull of what is warm (of all, if nothing is), made once for each case."""
+        assert self._case is not None
+        known = self._ladders.get((kind, name, warm))
+        if known is None:
+            known = self._ladders[kind, name, warm] = ladder(self._case, kind, name, warm or None)
+        return known
 
     def _described(self, question: Question, answer: ScenarioSolution) -> Plan:
         demands = question.solve.demands if isinstance(question.solve, ScenarioCase) else ()
