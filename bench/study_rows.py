@@ -7,7 +7,17 @@ from dataclasses import asdict, dataclass, fields, replace
 
 NORMAL, TIGHT = "medium-normal_load/300", "medium-normal_load/1x"
 TRACES = (NORMAL, TIGHT, "zipf_exponential/300", "zipf_flat_bursty/300", "zipf_flat_uniform/300")
-RIVALS = ("proteus", "proteus-periodic", "proteus-mended", "infaas", "sommelier", "anytime", "clipper-ha", "clipper-ht")
+RIVALS = (
+    "proteus",
+    "proteus-periodic",
+    "proteus-mended",
+    "infaas",
+    "sommelier",
+    "anytime",
+    "anytime-backlog",
+    "clipper-ha",
+    "clipper-ht",
+)
 ON_OUR_WORKER = ("proteus", "infaas", "sommelier", "clipper-ht", "clipper-ha")
 ORACLE = "static-oracle"  # placed once for all true windows of the trace; with our worker and our steering
 ABLATED = (
@@ -58,11 +68,12 @@ class Row:
 
 def policies() -> Iterator[Row]:
     """Every policy on every trace, in both pools; three seeds for ours and the nearest rivals."""
-    for pool in ("full", "half"):
-        for trace in TRACES if pool == "full" else (NORMAL, TIGHT):
-            for seed in range(3):
-                yield from (Row(one, trace, pool, seed=seed) for one in ("tidewise", "proteus-mended", "proteus"))
-            yield from (Row(one, trace, pool) for one in RIVALS)
+    places = [(NORMAL, "half"), (TIGHT, "half"), *((trace, "full") for trace in TRACES)]
+    for trace, pool in places:
+        yield from (Row(one, trace, pool) for one in ("tidewise", *RIVALS))
+    for seed in (1, 2):
+        for trace, pool in places:
+            yield from (Row(one, trace, pool, seed=seed) for one in ("tidewise", "proteus-mended", "proteus"))
 
 
 def our_worker() -> Iterator[Row]:

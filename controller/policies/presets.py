@@ -44,6 +44,7 @@ PRESETS: Mapping[str, Preset] = {
     "clipper-ha": Preset(Policies(allocation="clipper-ha", batching="aimd"), PAPER, informed=True),
     "clipper-ht": Preset(Policies(allocation="clipper-ht", batching="aimd"), PAPER, informed=True),
     "anytime": Preset(Policies(allocation="anytime", variant_choice="anytime"), PAPER, informed=True),
+    "anytime-backlog": Preset(Policies(allocation="anytime-backlog", variant_choice="anytime"), PAPER, informed=True),
     "without-selection": Preset(replace(MENDED, allocation="without-selection"), PAPER),
     "without-placement": Preset(replace(MENDED, allocation="sommelier"), PAPER, informed=True),
     "without-assignment": Preset(replace(MENDED, allocation="without-assignment"), PAPER),
