@@ -5,7 +5,7 @@ FROM ${BASE} AS build
 # Wheels made on the host (`make wheels`) are used instead of the network and a compiler.
 COPY Dockerfile wheels* /wheels/
 RUN ls /wheels/*.whl > /dev/null 2>&1 \
-    || { apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*; }
+    || { apt-get update && apt-get install -y --no-install-recommends g++ libnghttp2-dev && rm -rf /var/lib/apt/lists/*; }
 RUN python3 -m venv /opt/tidewise
 COPY . /src
 RUN if ls /wheels/*.whl > /dev/null 2>&1; \
@@ -17,6 +17,11 @@ RUN /opt/tidewise/bin/tidewise doctor \
     && find /opt/tidewise -depth \( -name tests -o -name include \) -type d -exec rm -r {} +
 
 FROM ${BASE}
+# What the router's C++ data plane is linked to. Where it cannot be had, the router forwards in Python and says so.
+RUN dpkg-query -W libnghttp2-14 > /dev/null 2>&1 \
+    || { apt-get update && apt-get install -y --no-install-recommends libnghttp2-14; } \
+    || echo "libnghttp2-14 cannot be installed: the Python data plane will serve"; \
+    rm -rf /var/lib/apt/lists/*
 RUN useradd --create-home --uid 10001 tidewise && mkdir /state && chown tidewise /state
 COPY --from=build /opt/tidewise /opt/tidewise
 USER tidewise

@@ -7,7 +7,7 @@ SECONDS ?= 90
 SOURCES := $(shell git ls-files 'cli/*' 'controller/*' 'core/*' 'dashboard/*' 'models/*' 'native/*' 'proto/*' 'router/*' \
 	'traces/*' 'worker/*' 2>/dev/null)
 
-.PHONY: setup demo test check lint types imports proto format native wheels compose-check clean
+.PHONY: setup demo test check lint types imports proto format native sanitize fuzz wheels compose-check clean
 
 setup: $(VENV)/.ready
 
@@ -28,6 +28,24 @@ test: setup
 
 check: setup lint types imports
 	$(BIN)/python -m pytest
+
+NATIVE = -DPython_EXECUTABLE=$(BIN)/python -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir)
+
+# The data plane's C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: setup
+	cmake -S native -B build/tests -DTIDEWISE_TESTS=ON $(NATIVE)
+	cmake --build build/tests --target router_tests tidewise-router
+	build/tests/router/router_tests
+	ROUTER_TESTS=build/tests/router/router_tests ROUTER_HISTORIES=2000 $(BIN)/python -m pytest tests/router/test_same_choice.py
+
+# Ten minutes of each fuzz target; what reaches something new is added to the corpus (clang with libFuzzer).
+FUZZ_SECONDS ?= 600
+FUZZ_CXX ?= clang++-14
+fuzz: setup
+	CXX=$(FUZZ_CXX) cmake -S native -B build/fuzz -DTIDEWISE_FUZZ=ON $(NATIVE)
+	cmake --build build/fuzz --target fuzz_head fuzz_http2
+	for target in head http2; do \
+	    build/fuzz/router/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) native/router/fuzz/corpus/$$target || exit 1; done
 
 # For images that are built without a network. Once made, they are kept up to date; `rm -r wheels` to use the network again.
 wheels: wheels/.ready

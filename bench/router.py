@@ -1,6 +1,9 @@
 """What a router adds to a query: an echo worker asked directly and through each kind of router, in turns, in one run.
 
-    python bench/router.py [--json] [--quick]
+    python bench/router.py [--json] [--quick] [--keep FILE --rounds N]
+
+A whole run is five rounds of about a minute each. With --keep it can be made in pieces: every round is added to FILE
+when it is done, --rounds says how many to make now, and the rows are those of all rounds in FILE.
 
 Needs the load generator and the echo worker of native/router/bench (built here by CMake if --tools does not name a
 folder that has them). HAProxy and nginx take part if they are installed.
@@ -9,7 +12,7 @@ Rows: payload (bytes); mode (closed-N: N callers, each asking again when answere
 from when they were due); target; p50_us and p99_us as a caller sees them; added_p50_us and added_p99_us over the direct
 ones of the same round; cpu_us (CPU time of the target a query, all its processes); rps. Medians over the rounds.
 Caller, router and worker share the machine, so rps is that of the whole chain. A round whose direct p99 at closed-1
-exceeds 0.5 ms was disturbed: `void_rounds` counts them, and they are left out where enough others remain.
+exceeds 0.5 ms is void: it is counted in `void_rounds` and otherwise left out.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +90,8 @@ def median(values: Any) -> float | None:
     return round(statistics.median(known), 1) if known else None
 
 
-async def compare(tools: Path, quick: bool) -> dict:
+async def compare(tools: Path, quick: bool, count: int, done: Callable[[list[dict]], None]) -> None:
+    """Make this many rounds; ``done`` is given each."""
     with tempfile.TemporaryDirectory() as folder:
         bodies = {size: Path(folder) / f"query-{size}" for size in (SMALL, LARGE)}
         for size, path in bodies.items():
@@ -94,24 +99,28 @@ async def compare(tools: Path, quick: bool) -> dict:
         everything = Targets(Path(folder))
         try:
             targets = await everything.start(tools / "tidewise-echo")
-            return await asyncio.to_thread(run_rounds, tools / "tidewise-load", targets, bodies, quick)
+            for _ in range(count):
+                done(await asyncio.to_thread(whole_round, tools / "tidewise-load", targets, bodies, quick))
         finally:
             await everything.stop()
 
 
-def run_rounds(load: Path, targets: list[Target], bodies: dict[int, Path], quick: bool) -> dict:
-    settings = [one for one in SETTINGS if not quick or one[4]]
-    rounds: list[list[dict]] = []
-    for _ in range(3 if quick else 5):
-        rounds.append([one_round(load, targets, bodies, setting, quick) for setting in settings])
+def settings(quick: bool) -> list[tuple]:
+    return [one for one in SETTINGS if not quick or one[4]]
+
+
+def whole_round(load: Path, targets: list[Target], bodies: dict[int, Path], quick: bool) -> list[dict]:
+    return [one_round(load, targets, bodies, setting, quick) for setting in settings(quick)]
+
+
+def summary(rounds: list[list[dict]], quick: bool) -> dict:
+    """The rows of these rounds; none if every one of them is void."""
     calm = [one for one in rounds if one[0]["direct"]["p99_us"] <= CALM_P99_US]
-    used = calm if len(calm) >= (len(rounds) + 1) // 2 else rounds
-    rows = [row for place, setting in enumerate(settings) for row in rows_of(setting, [one[place] for one in used])]
+    places = enumerate(settings(quick)) if calm else ()
     return {
-        "rows": rows,
+        "rows": [row for place, setting in places for row in rows_of(setting, [one[place] for one in calm])],
         "rounds": len(rounds),
         "void_rounds": len(rounds) - len(calm),
-        "void_left_out": used is calm,
         "load_average": os.getloadavg()[0],
     }
 
@@ -128,6 +137,11 @@ def build_tools(folder: Path) -> Path:
     return folder / "router"
 
 
+def kept(file: Path | None) -> list[list[dict]]:
+    """The rounds in the file."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
@@ -135,15 +149,28 @@ def main() -> None:
         "--quick", action="store_true", help="fewer rounds and queries; under a minute on an idle machine"
     )
     parser.add_argument("--tools", type=Path, help="folder with tidewise-load and tidewise-echo")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="add each round to this file, and count those in it")
+    parser.add_argument("--rounds", type=int, metavar="N", help="rounds to make now: 5 without it, 3 if quick")
     options = parser.parse_args()
     tools = options.tools or build_tools(NATIVE.parent / "build" / "bench")
-    found = asyncio.run(compare(tools, options.quick))
+    rounds = kept(options.keep)
+
+    def done(one: list[dict]) -> None:
+        rounds.append(one)
+        if options.keep:
+            with options.keep.open("a") as file:
+                file.write(json.dumps(one) + "\n")
+
+    count = (3 if options.quick else 5) if options.rounds is None else options.rounds
+    if count:
+        asyncio.run(compare(tools, options.quick, count, done))
+    found = summary(rounds, options.quick)
     if options.json:
         print(json.dumps(found))
         return
     for row in found["rows"]:
         print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(f"{found['void_rounds']} of {found['rounds']} rounds disturbed; load average {found['load_average']:.1f}")
+    print(f"{found['void_rounds']} of {found['rounds']} rounds void; load average {found['load_average']:.1f}")
 
 
 if __name__ == "__main__":

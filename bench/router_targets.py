@@ -37,6 +37,7 @@ variants = [{name = "only", version = 1}]
 HAPROXY = """
 global
   nbthread 1
+  tune.h2.max-concurrent-streams 1024
 defaults
   mode http
   timeout client 60s

@@ -25,6 +25,7 @@ from worlds import generated
 from tidewise.controller.policies.policy import AllocationPolicy
 from tidewise.controller.policies.presets import Preset, preset, under, with_our_worker
 from tidewise.controller.policies.tidewise import ScenarioPolicy
+from tidewise.controller.scenarios import Tuning
 from tidewise.core.outcome import Outcome
 from tidewise.simulator.simulation import Result, simulate
 from tidewise.simulator.world import Charges, World
@@ -62,7 +63,9 @@ def policy_of(row: Row) -> Preset:
     chosen = preset("tidewise" if row.policy == ORACLE else row.policy)
     if row.worker == "ours" and row.policy != ORACLE:
         chosen = with_our_worker(chosen)
-    return replace(chosen, policies=replace(chosen.policies, batching=row.batching)) if row.batching else chosen
+    if row.batching:
+        chosen = replace(chosen, policies=replace(chosen.policies, batching=row.batching))
+    return replace(chosen, planner=replace(chosen.planner, headroom=row.headroom)) if row.headroom else chosen
 
 
 def world_of(row: Row, data: Path, chosen: Preset) -> World:
@@ -90,9 +93,7 @@ def special(row: Row, world: World) -> AllocationPolicy | None:
     if not row.tuning:
         return None
     name, _, value = row.tuning.partition("=")
-    policy = ScenarioPolicy()
-    policy.tuning = replace(policy.tuning, **{name: float(value)})
-    return policy
+    return ScenarioPolicy(tuning=replace(Tuning(), **{name: float(value)}))
 
 
 def series(world: World, result: Result) -> dict[str, list[float]]:

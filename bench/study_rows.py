@@ -41,7 +41,7 @@ class Row:
     """One simulation. ``world`` is the seed of a generated world, which then replaces the testbed.
 
     ``permuted`` and ``parts`` as in testbed.permuted; ``slo`` is a row of its table of SLOs; "" and -1 mean: as it is.
-    ``tuning`` changes the scenarios ("headroom=1.15"), the rest what is charged.
+    ``tuning`` changes the scenarios ("sigma=1.0"), ``headroom`` the cluster's, the rest what is charged.
     """
 
     policy: str
@@ -58,6 +58,7 @@ class Row:
     solve: float = 0.5
     load: float = 1.0
     tuning: str = ""
+    headroom: float = 0.0
 
     @property
     def key(self) -> str:
@@ -124,7 +125,8 @@ def robustness() -> Iterator[Row]:
     yield from (replace(base, noise=one) for one in (0.0, 0.1, 0.2))
     yield from (replace(base, solve=one) for one in (0.05, 2.0, 4.0))
     yield from (replace(base, load=one) for one in (0.5, 3.0))
-    yield from (replace(base, tuning=f"headroom={one}") for one in ("1.0", "1.15", "1.3"))
+    yield from (replace(base, headroom=one) for one in (1.0, 1.15, 1.3))
+    yield from (replace(base, tuning=f"sigma={one}") for one in ("0.0", "1.0"))
 
 
 def worlds(held_out: bool) -> Iterator[Row]:

@@ -13,6 +13,7 @@ import tidewise
 from tidewise.core.cluster import Cluster, DeviceType, default_cluster
 from tidewise.core.clusterfile import parse_cluster
 from tidewise.core.errors import ConfigError, InputError, reason
+from tidewise.router.plane import PLANES
 
 STARTER_MODELS = Path(tidewise.__file__).resolve().parent / "models"
 DEFAULT_STATE = Path(".tidewise")
@@ -54,17 +55,29 @@ def state_option(function: _Decorated) -> _Decorated:
     )(function)
 
 
+def data_plane_option(function: _Decorated) -> _Decorated:
+    """--data-plane native|python."""
+    return click.option(
+        "--data-plane",
+        type=click.Choice(PLANES),
+        help="What forwards queries: the C++ process, or Python. Native without it where that is built.",
+    )(function)
+
+
 def json_option(function: _Decorated) -> _Decorated:
     """--json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
 
 
-def read_cluster(file: Path | None) -> Cluster:
-    """The cluster of this file, or the default one. Raises ConfigError if it cannot be read."""
+def read_cluster(file: Path | None, faults: list[str] | None = None) -> Cluster:
+    """The cluster of this file, or the default one. Raises ConfigError if it cannot be read.
+
+    Given a list of ``faults``, what is wrong with its text is noted there instead.
+    """
     if file is None:
         return default_cluster()
     try:
-        cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file))
+        cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file), faults)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cluster file {file} cannot be read: {reason(error)}") from error
     return replace(cluster, device_types={key: _located(one, file) for key, one in cluster.device_types.items()})

@@ -9,8 +9,8 @@ import click
 
 from tidewise.cli.lifeline import follow_parent
 from tidewise.cli.logs import start_logging
-from tidewise.cli.options import cluster_option, parse_address, read_cluster
-from tidewise.router.plane import PLANES
+from tidewise.cli.options import cluster_option, data_plane_option, parse_address, read_cluster
+from tidewise.native.data_plane import chosen_plane
 from tidewise.router.server import Settings, serve
 
 
@@ -28,13 +28,7 @@ from tidewise.router.server import Settings, serve
     type=click.FloatRange(min=0),
     help="How long to serve on after SIGTERM while saying not ready.",
 )
-@click.option(
-    "--data-plane",
-    type=click.Choice(PLANES),
-    default="python",
-    show_default=True,
-    help="What forwards queries: the C++ process, or Python.",
-)
+@data_plane_option
 @click.option("--verbose", is_flag=True, help="Log more.")
 def command(
     join: str,
@@ -43,7 +37,7 @@ def command(
     metrics: str | None,
     cluster_file: Path | None,
     drain_delay: float,
-    data_plane: str,
+    data_plane: str | None,
     verbose: bool,
 ) -> None:
     """Route queries to the workers that the controller at --join plans."""
@@ -55,5 +49,5 @@ def command(
     exported = parse_address(metrics, "--metrics") if metrics else None
     follow_parent()
     start_logging("router", verbose=verbose)
-    limit = cluster.limits.max_message
-    asyncio.run(serve(Settings(join, listen, http, limit, drain_delay, metrics=exported, data_plane=data_plane)))
+    limit, plane = cluster.limits.max_message, chosen_plane(data_plane)
+    asyncio.run(serve(Settings(join, listen, http, limit, drain_delay, metrics=exported, data_plane=plane)))

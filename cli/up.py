@@ -11,15 +11,14 @@ from pathlib import Path
 
 import click
 
-from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
 from tidewise.cli.local import LocalCluster, running, wait_until_ready
-from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.options import cluster_option, data_plane_option, read_cluster, repository_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.errors import InputError, TidewiseError
-from tidewise.native.data_plane import data_plane as require_data_plane
-from tidewise.router.plane import PLANES
+from tidewise.cli.state_folder import refuse_held
+from tidewise.core.errors import TidewiseError
+from tidewise.native.data_plane import chosen_plane
 
 TEND_SECONDS = 0.2
 
@@ -29,24 +28,15 @@ TEND_SECONDS = 0.2
 @repository_option
 @state_option
 @click.option("--policy", metavar="NAME", help="Allocation policy, instead of the cluster file's.")
-@click.option(
-    "--data-plane",
-    type=click.Choice(PLANES),
-    default="python",
-    show_default=True,
-    help="What forwards queries: the C++ process, or Python.",
-)
+@data_plane_option
 @click.option("--detach", is_flag=True, help="Return once the cluster is ready; `tidewise down` stops it.")
 def command(
-    cluster_file: Path | None, repository: Path, state: Path, policy: str | None, data_plane: str, detach: bool
+    cluster_file: Path | None, repository: Path, state: Path, policy: str | None, data_plane: str | None, detach: bool
 ) -> None:
     """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
     cluster = under(read_cluster(cluster_file), policy)
-    if data_plane == "native":
-        require_data_plane()
-    pid = running_pid(state)
-    if pid is not None:
-        raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
+    data_plane = chosen_plane(data_plane)
+    refuse_held(state)
     if detach:
         _start_detached(state)
         return

@@ -20,6 +20,7 @@ from tidewise.core.plan import Assignment, Plan, consistent
 from tidewise.core.solution import Solution, faults
 
 SHARE_MOVED = 0.15  # of an application's queries; moving less is not worth a plan: routers follow backlogs anyway
+CAPACITY_MOVED = 0.1  # of a device's capacity; routers judge by it how long a query would wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def _chosen(
     mine = hosted_counts(question, current)
     why = None
     if hysteresis:
-        why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
+        loads = _loads(question, counts)
+        why = reason_to_keep(question.case, mine, counts, _halfway(question), loads, question.settings)
     if why is not None:
         counts = filled(question.case, mine, demand, slo)
     return _plan(question, solution, counts, demand, view, kept=why is not None), why
@@ -156,7 +158,8 @@ def _plan(
     value = worth(question.case, counts, demand)
     owed = worth(question.case, counts, _judged(question, demand)) if kept else value
     warm = WarmSiblings(view.applications, view.profile, view.siblings)
-    bound = max(solution.bound, value.objective)
+    at_as_many_loads = solution.bound + solution.swap_cost * solution.loads  # bounds accuracy, the swap cost aside
+    bound = max(at_as_many_loads, value.objective)
     return Plan(
         version=0,
         assignments=assignments(question.case, question.kinds, counts, demand, question.held, warm),
@@ -194,12 +197,14 @@ def _measured(current: Plan, now: Plan) -> Plan:
 
 
 def _same(plan: Plan, current: Plan) -> bool:
-    """Whether two plans host the same, and move no more than ``SHARE_MOVED`` of any application's queries."""
+    """Whether two plans host the same, trust devices with the same, and move hardly any application's queries."""
     if current.version == 0 or len(plan.assignments) != len(current.assignments):
         return False
     moved: dict[str, float] = defaultdict(float)
     for one, other in zip(plan.assignments, current.assignments, strict=True):
         if replace(one, share=0.0, capacity=0.0) != replace(other, share=0.0, capacity=0.0):
+            return False
+        if abs(one.capacity - other.capacity) > CAPACITY_MOVED * other.capacity:
             return False
         moved[one.application] += abs(one.share - other.share) / 2
     return all(part <= SHARE_MOVED for part in moved.values())

@@ -9,11 +9,12 @@ from contextlib import suppress
 
 import grpc
 
+from tidewise.controller.credible import credible
 from tidewise.controller.events import RouterLost, RouterReported, WorkerLost, WorkerReported
 from tidewise.controller.outbox import Outbox
 from tidewise.controller.shell import Shell, WorkerLine
 from tidewise.core.errors import ProfileError
-from tidewise.core.report import WorkerReport
+from tidewise.core.report import RouterReport, WorkerReport
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert_reports import router_report_noun, worker_report_noun
 
@@ -59,6 +60,15 @@ def _worker_report(message: pb.WorkerReport) -> WorkerReport:
         return worker_report_noun(message)
 
 
+def _router_report(message: pb.RouterReport) -> RouterReport:
+    """The report, as far as it can be true."""
+    said = router_report_noun(message)
+    report = credible(said)
+    if report != said:
+        log.warning("router's report not believed", extra={"router": said.router, "router_address": said.address})
+    return report
+
+
 async def attach_router(shell: Shell, requests: AsyncIterator[pb.RouterReport]) -> AsyncIterator[pb.RoutingSnapshot]:
     """Snapshots for one router until its stream ends."""
     number = next(shell.numbers)
@@ -78,7 +88,7 @@ async def _read_router(
 ) -> None:
     with suppress(grpc.RpcError, asyncio.CancelledError):
         async for message in requests:
-            shell.step(RouterReported(number, router_report_noun(message)))
+            shell.step(RouterReported(number, _router_report(message)))
             if number not in shell.routers:
                 shell.routers[number] = outbox
                 shell.welcome_router(number)

@@ -94,7 +94,7 @@ def _capacities(
             if entry is None or not variant.accuracy or variant.digest in kind.barred:
                 continue
             sizes = variant.batch_sizes or _sizes(known)
-            rate = capacity(entry, application.slo, kind.memory, sizes, share).rate
+            rate = capacity(entry.stretched(kind.stretch), application.slo, kind.memory, sizes, share).rate
             if rate > 0:
                 found[joined(application.name, variant.name)] = rate
     return found
@@ -110,6 +110,7 @@ def _application(application: Application, demand: Demanded) -> CaseApplication:
         demand=demand.rate,
         weight=application.weight,
         min_accuracy=min(1.0, application.min_accuracy / application.best_accuracy()),
+        min_replicas=application.min_replicas,
         headroom=max(1.0, demand.planned / demand.rate) if demand.rate > 0 else 1.0,
     )
 

@@ -13,7 +13,8 @@ Barred = Collection[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Devices of one type, with the same memory (bytes, None for no limit) and the same model files barred from them.
+    """Devices of one type, with the same memory (bytes, None for no limit), the same model files barred from them, and
+    the same ``stretch``: how many times its profile a batch takes on them.
 
     Most types make one kind, named as the type; further ones are named "type~2", "type~3".
     """
@@ -23,6 +24,7 @@ class Kind:
     memory: int | None
     barred: frozenset[str]
     devices: tuple[str, ...]
+    stretch: float = 1.0
 
 
 def kinds_of(devices: Mapping[str, Device], barred: Barred) -> dict[str, Kind]:
@@ -30,13 +32,15 @@ def kinds_of(devices: Mapping[str, Device], barred: Barred) -> dict[str, Kind]:
     digests: dict[str, set[str]] = defaultdict(set)
     for device, digest in barred:
         digests[device].add(digest)
-    groups: dict[tuple[str, int | None, frozenset[str]], list[str]] = defaultdict(list)
+    groups: dict[tuple[str, int | None, frozenset[str], float], list[str]] = defaultdict(list)
     for name, one in devices.items():
-        groups[one.report.device_type, one.report.memory, frozenset(digests[name])].append(name)
+        report = one.report
+        groups[report.device_type, report.memory, frozenset(digests[name]), report.stretch].append(name)
     found: dict[str, Kind] = {}
-    for key in sorted(groups, key=lambda key: (key[0], -len(groups[key]), key[1] or 0, sorted(key[2]))):
-        name = _name(key[0], found)
-        found[name] = Kind(name, *key, devices=tuple(sorted(groups[key])))
+    for key in sorted(groups, key=lambda key: (key[0], -len(groups[key]), key[3], key[1] or 0, sorted(key[2]))):
+        device_type, memory, digests_barred, stretch = key
+        name = _name(device_type, found)
+        found[name] = Kind(name, device_type, memory, digests_barred, tuple(sorted(groups[key])), stretch)
     return found
 
 

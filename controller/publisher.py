@@ -83,7 +83,7 @@ class Publisher:
             variants=ready,
             share=serving.share,
             capacity=serving.capacity,
-            fastest=_fastest(registry.profile, application, ready, report.device_type),
+            fastest=report.stretch * _fastest(registry.profile, application, ready, report.device_type),
         )
 
     def _serving(self, device: Device) -> Assignment | None:

@@ -12,6 +12,7 @@ from tidewise.core.errors import ConfigError
 
 PROGRAM = "tidewise-router"
 GET_IT = "install libnghttp2-dev (Debian) and a C++ compiler, then again: pip install -e ."
+MEND_IT = "install libnghttp2-14 (Debian), or build again: pip install -e ."
 _ASK_SECONDS = 10.0
 
 
@@ -25,11 +26,26 @@ def find_data_plane() -> Path | None:
 
 
 def data_plane() -> Path:
-    """The program. Raises ConfigError saying how to get it."""
+    """The program, which starts. Raises ConfigError saying how to get it."""
     found = find_data_plane()
     if found is None:
         raise ConfigError(f"the native data plane is not built; {GET_IT} (or use --data-plane python)")
+    if version_of(found) is None:
+        raise ConfigError(f"the native data plane, {found}, does not start; {MEND_IT} (or use --data-plane python)")
     return found
+
+
+def chosen_plane(wanted: str | None) -> str:
+    """ "native" or "python": what is wanted, or else native where it is built and starts.
+
+    Raises ConfigError if native is wanted and not there.
+    """
+    if wanted == "native":
+        data_plane()
+    if wanted is not None:
+        return wanted
+    found = find_data_plane()
+    return "native" if found is not None and version_of(found) is not None else "python"
 
 
 def version_of(program: Path) -> str | None:

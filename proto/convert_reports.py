@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 from tidewise.core.profile import Profile, format_profile, parse_profile
-from tidewise.core.report import DeviceReport, Holding, MeasureRequest, RouterReport, WorkerOrder, WorkerReport
+from tidewise.core.report import (
+    DeviceReport,
+    Holding,
+    MeasureRequest,
+    RouterReport,
+    Unprofiled,
+    WorkerOrder,
+    WorkerReport,
+)
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import (
     assignment_message,
@@ -13,6 +23,8 @@ from tidewise.proto.convert import (
     tally_message,
     tally_noun,
 )
+
+MOST_STRETCH = 1000.0
 
 
 def worker_report_noun(message: pb.WorkerReport) -> WorkerReport:
@@ -51,7 +63,14 @@ def device_noun(message: pb.DeviceReport) -> DeviceReport:
         violation_rate=message.violations_per_s,
         served=dict(message.served),
         draining=message.draining,
+        stretch=stretch_of(message),
+        unprofiled=tuple(Unprofiled(one.application, one.variant, one.reason) for one in message.unprofiled),
     )
+
+
+def stretch_of(message: pb.DeviceReport) -> float:
+    """How many times its profile a device takes: at least 1, and no more than a report can be trusted with."""
+    return min(MOST_STRETCH, max(1.0, message.stretch)) if math.isfinite(message.stretch) else 1.0
 
 
 def device_message(report: DeviceReport) -> pb.DeviceReport:
@@ -70,6 +89,11 @@ def device_message(report: DeviceReport) -> pb.DeviceReport:
         violations_per_s=report.violation_rate,
         served=dict(report.served),
         draining=report.draining,
+        stretch=report.stretch,
+        unprofiled=[
+            pb.Unprofiled(application=one.application, variant=one.variant, reason=one.reason)
+            for one in report.unprofiled
+        ],
     )
 
 

@@ -38,6 +38,13 @@ def find_view(entry: Entry, version: str) -> View | Failure:
     )
 
 
+def refuse_size(size: int, limit: int) -> Failure | None:
+    """RESOURCE_EXHAUSTED for a query of more bytes than the limit."""
+    if size <= limit:
+        return None
+    return failure(Reason.TOO_LARGE, f"the query has {size} bytes; the limit is {limit} bytes")
+
+
 def budget(slo: float, wire: float | None, own: float | None) -> float:
     """Seconds a query has from its arrival: the least of the application's SLO, gRPC deadline and ``deadline_ms``."""
     return min(slo, *(given for given in (wire, own) if given is not None), slo)

@@ -14,7 +14,7 @@ from tidewise.core.errors import QueryError
 from tidewise.core.loss import REQUEST_ID, TRACE_PARENT, Loss
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.core.routes import RoutingSnapshot
-from tidewise.router.admission import budget, explain, find_entry, find_view
+from tidewise.router.admission import budget, explain, find_entry, find_view, refuse_size
 from tidewise.router.backlog import Backlog, begun, ended
 from tidewise.router.choice import Choose, Refusal, choice, decide
 from tidewise.router.failure import ELSEWHERE, Failure, Metadata, broken, failure, failure_of
@@ -117,6 +117,9 @@ class Forwarder:
         head: Head | Failure = _head_of(body)
         known = NO_HEAD if isinstance(head, Failure) else head
         label, passed = self.tally.arrived(known.application), self._identities.passed_on(metadata, known.id)
+        oversized = refuse_size(len(body), self.table.max_message)
+        if oversized is not None:
+            return self._lost(oversized, label, known, passed)
         entry = head if isinstance(head, Failure) else find_entry(self.table, head.application)
         if isinstance(entry, Failure):
             return self._lost(entry, label, known, passed)

@@ -12,6 +12,7 @@ import grpc
 from tidewise.core.errors import ConfigError
 
 OPTIONS: list[tuple[str, int]] = [("grpc.so_reuseport", 1), ("grpc.max_send_message_length", -1)]
+OVERSIZED = 2  # times the limit that is still read, to be refused with a reason and counted; gRPC itself refuses more
 HANDOVER_SECONDS = 600.0  # for queries in flight at the old server; their deadlines end them sooner
 
 
@@ -47,7 +48,7 @@ class Listener:
             await asyncio.wait(self._retiring, timeout=grace or 0.0)
 
     async def _serve(self, limit: int) -> grpc.aio.Server:
-        server = grpc.aio.server(options=[*OPTIONS, ("grpc.max_receive_message_length", limit)])
+        server = grpc.aio.server(options=[*OPTIONS, ("grpc.max_receive_message_length", OVERSIZED * limit)])
         server.add_generic_rpc_handlers(self._handlers)
         try:
             self.port = server.add_insecure_port(f"{self.host}:{self.port}")

@@ -17,7 +17,7 @@ from typing import Any
 import grpc
 
 from tidewise.core.errors import ConfigError
-from tidewise.router.listener import HANDOVER_SECONDS, refuse_taken
+from tidewise.router.listener import HANDOVER_SECONDS, OVERSIZED, refuse_taken
 from tidewise.router.plane_native import NativePlane
 
 BACKLOG = 1024
@@ -75,7 +75,7 @@ class PlaneListener:
         self._servers += 1
         address = f"unix:{self._folder}/rest-{self._servers}"
         server = grpc.aio.server(
-            options=[("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", limit)]
+            options=[("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", OVERSIZED * limit)]
         )
         server.add_generic_rpc_handlers(self._handlers)
         server.add_insecure_port(address)

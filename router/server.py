@@ -98,7 +98,12 @@ class Router:
         self._attached = asyncio.create_task(self._agent.run())
         log.info(
             "router is listening",
-            extra={"address": self.address, "http_port": self.http_port, "metrics_port": self.metrics_port},
+            extra={
+                "address": self.address,
+                "http_port": self.http_port,
+                "metrics_port": self.metrics_port,
+                "data_plane": self._settings.data_plane,
+            },
         )
 
     async def attached_until(self, leave: asyncio.Event) -> None:
@@ -112,6 +117,8 @@ class Router:
     async def drain(self) -> None:
         """Say not ready, serve on for the delay, let what is in flight end, stop."""
         self.readiness.drain()
+        if self._agent is not None:
+            self._agent.leaving = True
         log.info("draining")
         await asyncio.sleep(self._settings.drain_delay)
         self._streams.finish()

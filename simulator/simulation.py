@@ -118,7 +118,7 @@ class Simulation:
                     progress(index, due)
 
     def _begin(self, _: None, now: float) -> None:
-        report = WorkerReport(PROCESS, "", self.site.reports(), (self.world.profile,))
+        report = WorkerReport(PROCESS, "", self.site.reports(0.0), (self.world.profile,))
         self.control.introduce(report, now)
         self._tick(None, now)
 
@@ -140,4 +140,4 @@ class Simulation:
 
     def _report(self, _: None, now: float) -> None:
         self._telling = False
-        self.control.workers_reported(WorkerReport(PROCESS, "", self.site.reports()), now)
+        self.control.workers_reported(WorkerReport(PROCESS, "", self.site.reports(now)), now)

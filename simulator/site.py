@@ -20,6 +20,7 @@ from tidewise.worker.orders import Order, order_from
 from tidewise.worker.query import Batch, Query
 from tidewise.worker.servable import Model
 from tidewise.worker.settings import device_policy
+from tidewise.worker.stretch import Stretch, stretch_of
 
 _Alike = tuple[str, str, tuple[str, ...], str]  # device type, application, warm variants, ceiling
 LEAST_NOISE = 0.7  # of the median: no batch is ever faster than that
@@ -29,7 +30,7 @@ Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 class Station:
     """One device with what surrounds it: the latencies that are true, its timer, its loads."""
 
-    __slots__ = ("armed", "device", "holdings", "loading", "medians", "memory", "name", "told", "type")
+    __slots__ = ("armed", "device", "holdings", "loading", "medians", "memory", "name", "stretch", "told", "type")
 
     def __init__(self, name: str, kind: str, memory: int | None, policy: Policy) -> None:
         self.name = name
@@ -38,6 +39,7 @@ class Station:
         self.device = Device(name, policy)
         self.armed = float("inf")
         self.loading = 0
+        self.stretch = Stretch()
         self.told: Assignment | None = None
         self.holdings: tuple[Order, tuple[Holding, ...]] = (NOTHING, ())
         self.medians: dict[Model, tuple[float, ...]] = {}
@@ -73,9 +75,9 @@ class Site:
             self._carry_out(station, station.device.ordered(self._order(order, part, station), now), now)
             station.told = part
 
-    def reports(self) -> tuple[DeviceReport, ...]:
+    def reports(self, now: float) -> tuple[DeviceReport, ...]:
         """What the controller is told of each device."""
-        return tuple(_report(station) for station in self.stations.values())
+        return tuple(_report(station, now) for station in self.stations.values())
 
     def samples(self, now: float) -> list[WorkerSample]:
         """What each device hosts and does now."""
@@ -157,7 +159,7 @@ def _stations(cluster: Cluster) -> dict[str, Station]:
     return {name: Station(name, kind, types[kind].memory, policy) for name, kind in device_names(cluster).items()}
 
 
-def _report(station: Station) -> DeviceReport:
+def _report(station: Station, now: float) -> DeviceReport:
     device = station.device
     serving = device.hosting.serving
     refused_version, refused_reason = device.hosting.refused
@@ -171,6 +173,7 @@ def _report(station: Station) -> DeviceReport:
         refused_reason=refused_reason,
         queued=len(device.queue),
         busy=device.running is not None,
+        stretch=stretch_of(device, station.stretch, now),
     )
 
 

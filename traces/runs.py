@@ -46,6 +46,17 @@ _COLUMNS = (  # column, field of QueryRecord, type; times are seconds since the 
 SCHEMA = pa.schema([(column, kind) for column, _, kind in _COLUMNS])
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether the folder holds a run, whole or broken off."""
+    return any((folder / name).exists() for name in (RUN_FILE, QUERIES_FILE))
+
+
+def refuse_kept(folder: Path) -> None:
+    """Raise InputError if the folder holds a run already."""
+    if holds_run(folder):
+        raise InputError(f"{folder} holds a run already; name another folder with --out, or replace it with --force")
+
+
 class RunWriter:
     """Writes a run's folder as the run goes on; a context manager, so that an interrupted run is kept too."""
 

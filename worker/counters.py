@@ -16,7 +16,7 @@ class VariantCounters:
     """One variant's share. ``sizes`` counts batches by rows before padding; times are sums in seconds.
 
     ``computed`` adds up batches, ``durations`` counts them by duration, ``query_seconds`` adds up the batches of each
-    answered query.
+    answered query. ``expected`` adds up what the profile gave the batches in ``computed``.
     """
 
     served: int = 0
@@ -31,6 +31,7 @@ class VariantCounters:
     durations: Histogram = field(default_factory=Histogram)
     sizes: Counter[int] = field(default_factory=Counter)
     computed_by_size: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    expected: float = 0.0
 
 
 @dataclass(slots=True)
@@ -60,6 +61,7 @@ class Counters:
         counts.batches += 1
         counts.rows += batch.rows
         counts.computed += seconds
+        counts.expected += batch.servable.latency[batch.rows]
         counts.durations.add(seconds)
         counts.last = now
         counts.sizes[batch.rows] += 1

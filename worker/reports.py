@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 
-from tidewise.core.report import DeviceReport, Holding
+from tidewise.core.report import DeviceReport, Holding, Unprofiled
 from tidewise.worker.station import Station
+from tidewise.worker.stretch import Stretch, stretch_of
 
 WINDOW = 1.0  # seconds over which rates are taken
 
@@ -27,11 +29,21 @@ class Rates:
         return (arrivals - first_arrivals) / seconds, (violations - first_violations) / seconds
 
 
-def device_report(station: Station, rates: Rates, draining: bool, now: float) -> DeviceReport:
+@dataclass(slots=True)
+class Readings:
+    """What reports remember of one device from one to the next."""
+
+    rates: Rates = field(default_factory=Rates)
+    stretch: Stretch = field(default_factory=Stretch)
+
+
+def device_report(
+    station: Station, readings: Readings, draining: bool, now: float, unprofiled: tuple[Unprofiled, ...] = ()
+) -> DeviceReport:
     """One device as the controller should know it."""
     device = station.device
     hosting, counters = device.hosting, device.counters
-    arrivals, violations = rates.update(now, sum(counters.arrivals.values()), counters.violations)
+    arrivals, violations = readings.rates.update(now, sum(counters.arrivals.values()), counters.violations)
     refused_version, refused_reason = hosting.refused
     return DeviceReport(
         name=device.name,
@@ -47,4 +59,6 @@ def device_report(station: Station, rates: Rates, draining: bool, now: float) ->
         violation_rate=violations,
         served={"/".join(key): one.served for key, one in counters.variants.items()},
         draining=draining,
+        stretch=stretch_of(device, readings.stretch, now),
+        unprofiled=unprofiled,
     )

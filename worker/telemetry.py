@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from tidewise.core import metrics_catalogue as catalogue
 from tidewise.core.histogram import Histogram, merged
@@ -19,9 +19,13 @@ Key = tuple[str, str, str]
 
 
 class Telemetry:
-    """Reads one process's devices; ``connected`` says whether the controller is. Every reading is of another thread."""
+    """Reads one process's devices; ``connected`` says whether the controller is, ``stretches`` how many times its
+    profile each device takes. Every reading is of another thread.
+    """
 
-    def __init__(self, host: Host, tally: Tally, connected: Callable[[], bool]) -> None:
+    def __init__(
+        self, host: Host, tally: Tally, connected: Callable[[], bool], stretches: Callable[[], Mapping[str, float]]
+    ) -> None:
         self.metrics = Metrics(catalogue.Process.WORKER)
         self._host = host
         self._tally = tally
@@ -29,6 +33,7 @@ class Telemetry:
         self.changed()
         self._follow_queries()
         self._follow_devices()
+        self.metrics.read(catalogue.WORKER_STRETCH, lambda: {(name,): one for name, one in stretches().items()})
         self.metrics.follow(catalogue.WORKER_CONNECTED, lambda: float(connected()))
 
     def changed(self) -> None:

@@ -16,7 +16,7 @@ from tidewise.controller.allocation import highs
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
 from tidewise.controller.allocation.lexicographic import better, rank, worst_accuracy
 from tidewise.controller.allocation.linear import Effort
-from tidewise.controller.allocation.problem import Ints, Problem
+from tidewise.controller.allocation.problem import Ints, Problem, restrict
 
 # Largest reduced cost let in, relative to the bound, and how long HiGHS may work on it (see Effort.checks).
 Widths = tuple[tuple[float, int], ...]
@@ -66,18 +66,3 @@ def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
         return -np.inf
     return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()
-
-
-def restrict(problem: Problem, kept: Ints) -> Problem:
-    """The same problem with these pairs only (ascending)."""
-    application = problem.pair_application[kept]
-    return replace(
-        problem,
-        pair_type=problem.pair_type[kept],
-        pair_variant=problem.pair_variant[kept],
-        pair_application=application,
-        capacity=problem.capacity[kept],
-        accuracy=problem.accuracy[kept],
-        current=problem.current[kept],
-        start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
-    )

@@ -5,7 +5,7 @@ hold application a) is made once for all scenarios, the variants are recourse in
 
     max   sum_s p_s [ sum_tav w_a A_v P_tv u_stav / sum_a w_a d_sa + floor beta_s ]  -  swap_cost sum_ta y_ta
     s.t.  sum_a m_ta <= N_t,   sum_v u_stav <= m_ta,   beta_s d_sa <= sum_tv P_tv u_stav <= d_sa,
-          y_ta >= m_ta - current_ta,   0 <= beta_s <= 1,   m whole
+          sum_t m_ta >= replicas_a,   y_ta >= m_ta - current_ta,   0 <= beta_s <= 1,   m whole
 
 with v from the hull of (t, a). Only T x A whole numbers, whatever the number of devices and scenarios.
 """
@@ -50,6 +50,7 @@ class Placement:
     family_type: Ints  # (F)
     family_application: Ints  # (F)
     current: Ints  # (F)
+    replicas: Ints  # (A) devices that hold the application at least
     rung_family: Ints  # (K)
     rungs: tuple[Rung, ...]  # (K)
     terms: ScenarioTerms
@@ -107,6 +108,7 @@ def placement(asked: ScenarioCase, terms: ScenarioTerms | None = None) -> Placem
         family_type=table[:, 0],
         family_application=table[:, 1],
         current=table[:, 2],
+        replicas=np.array([case.applications[name].min_replicas for name in applications], np.int64),
         rung_family=np.array(rung_family, np.int64),
         rungs=tuple(rungs),
         terms=terms or ScenarioTerms(),
@@ -141,6 +143,8 @@ def scenario_model(where: Placement, families: Ints | None = None, warm: Ints | 
     held = model.columns(len(most), low=0.0 if families is None else families, high=most, whole=free)
     devices = model.rows(len(where.types), -INFINITY, where.devices)
     model.put(devices[where.family_type], held, 1.0)
+    if free:
+        _add_replicas(model, where, held)
     usable = np.ones(len(where.rungs)) if warm is None else np.isin(np.arange(len(where.rungs)), warm)
     for s in range(len(where.probability)):
         _add_scenario(model, where, s, held, np.where(usable, INFINITY, 0.0))
@@ -150,6 +154,14 @@ def scenario_model(where: Placement, families: Ints | None = None, warm: Ints | 
         model.put(rows, loads, 1.0)
         model.put(rows, held, -1.0)
     return model
+
+
+def _add_replicas(model: LinearModel, where: Placement, held: Ints) -> None:
+    """So many devices hold an application at least, of those types that can."""
+    for a in np.flatnonzero(where.replicas):
+        mine = held[where.family_application == a]
+        if len(mine):
+            model.put(model.rows(1, float(where.replicas[a]), INFINITY), mine, 1.0)
 
 
 def _add_scenario(model: LinearModel, where: Placement, s: int, held: Ints, most: Floats) -> None:

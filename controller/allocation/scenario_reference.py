@@ -25,6 +25,10 @@ def maximise(where: Placement, effort: Effort) -> Outcome:
     model += gain - where.swap_cost * pulp.lpSum(y)
     for t, devices in enumerate(where.devices):
         model += pulp.lpSum(m[f] for f in families if where.family_type[f] == t) <= int(devices)
+    for a, least in enumerate(where.replicas):
+        able = [m[f] for f in families if where.family_application[f] == a]
+        if able:
+            model += pulp.lpSum(able) >= int(least)
     for f in families:
         model += y[f] >= m[f] - int(where.current[f])
     for s in scenarios:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidewise.controller.allocation.scenario_plan import plan_scenarios
+from tidewise.controller.allocation.problem import Terms
+from tidewise.controller.allocation.scenario_plan import plan_scenarios, plan_scenarios_fast
 from tidewise.controller.allocation.solve import Limits, solve
-from tidewise.controller.margin import with_margin
 from tidewise.controller.policies.anytime import AnytimePolicy
 from tidewise.controller.policies.counts import CountPolicy
 from tidewise.controller.policies.infaas import InfaasPolicy
@@ -49,8 +49,18 @@ def allocation_policy(name: str) -> AllocationPolicy:
     return POLICIES[name]()
 
 
-def allocate(case: Problem, method: str, limits: Limits) -> Answer:
-    """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
+def allocate(case: Problem, method: str, limits: Limits, terms: Terms | None = None) -> Answer:
+    """The answer to a case, whose demand may carry a margin; runs in the solver's process.
+
+    Scenarios know no policy terms but their own.
+    """
     if isinstance(case, ScenarioCase):
         return plan_scenarios(case)
-    return with_margin(case, lambda one: solve(one, method=method, limits=limits))
+    return solve(case, method=method, limits=limits, terms=terms)
+
+
+def allocate_fast(case: Problem, terms: Terms | None = None) -> Answer:
+    """An answer to a case that is there at once, for when no better one comes."""
+    if isinstance(case, ScenarioCase):
+        return plan_scenarios_fast(case)
+    return solve(case, method="fast", terms=terms)

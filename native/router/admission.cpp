@@ -44,6 +44,11 @@ Failure unknown_variant(const Entry& entry, const std::string& version) {
                                               quoted(shown(version, kShown)) + "; known: " + known);
 }
 
+Failure too_large(size_t size, size_t limit) {
+  return failure(Reason::too_large,
+                 "the query has " + std::to_string(size) + " bytes; the limit is " + std::to_string(limit) + " bytes");
+}
+
 Failure explain(const Decision& decision, const Entry& entry, const Head& head, double left) {
   const std::string name = quoted(entry.application->name);
   if (decision.reason == Reason::predicted_late)

@@ -13,6 +13,7 @@ Failure unknown_application(const Table& table, const std::string& name);
 /// The lanes a query may take; null if its version names no variant.
 const View* find_view(const Entry& entry, const std::string& version);
 Failure unknown_variant(const Entry& entry, const std::string& version);
+Failure too_large(size_t size, size_t limit);
 /// A refusal in words; `left` is the budget in seconds it was refused for.
 Failure explain(const Decision& decision, const Entry& entry, const Head& head, double left);
 

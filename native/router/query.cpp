@@ -73,13 +73,9 @@ void Query::on_end(Stream&) {
 void Query::read_head() {
   if (!message_.begun()) return;
   const size_t size = message_.size(), there = message_.received() - kPrefix;
-  if (size > desk_.max_message) {
-    // In gRPC's own words, as its library refuses such a message before any handler sees it.
-    return end(failure(Reason::too_large, "SERVER: Received message larger than max (" + std::to_string(size) + " vs. " +
-                                              std::to_string(desk_.max_message) + ")"));
-  }
+  if (size > desk_.max_message) return refuse_unread(too_large(size, desk_.max_message));
   if (desk_.unread_bytes > kHeldMessages * desk_.max_message)
-    return end(failure(Reason::queue_full, "the router holds as many queries as it may"));
+    return refuse_unread(failure(Reason::queue_full, "the router holds as many queries as it may"));
   if (!message_.complete() && (size <= kWhole || there < read_again_at_)) return;
   read_again_at_ = 2 * there;
   std::string joined, error;
@@ -91,6 +87,19 @@ void Query::read_head() {
   ++counts_->arrivals;
   name();
   settle(failure(Reason::bad_input, error));
+}
+
+/// The query is not waited for; it counts under its application if what is there of it says which.
+void Query::refuse_unread(Failure found) {
+  std::string joined, error;
+  if (tidewise::router::read_head(message_.content(joined), std::max(message_.size(), kWhole + 1), head_, error) !=
+      Reading::done)
+    head_ = {};
+  const auto entry = desk_.table.find(head_.application);
+  counts_ = entry == desk_.table.end() ? &desk_.unknown : entry->second->counts;
+  ++counts_->arrivals;
+  name();
+  settle(std::move(found));
 }
 
 void Query::name() {

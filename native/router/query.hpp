@@ -30,6 +30,7 @@ class Query : public StreamOwner, public AttemptOwner {
 
  private:
   void read_head();
+  void refuse_unread(Failure failure);
   void admit(double now);
   void pick(const std::string& avoid, std::optional<Failure> otherwise);
   void send(const std::shared_ptr<const Entry>& entry, const Lane& lane);

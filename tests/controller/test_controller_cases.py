@@ -14,6 +14,7 @@ from tidewise.controller.policies import least_accurate, most_accurate
 from tidewise.controller.registry import Device
 from tidewise.controller.spare import reserve, without
 from tidewise.core.case import Case, CaseApplication, CaseVariant
+from tidewise.core.cluster import PlannerSettings
 from tidewise.core.report import DeviceReport
 
 
@@ -80,14 +81,16 @@ def test_an_application_too_slow_for_its_slo_is_left_out() -> None:
     assert not build_case({"pets": application}, kinds, profile_of("pets"), {}, {}, {}).applications
 
 
-def test_devices_of_one_type_with_different_memory_or_barred_files_are_different_kinds() -> None:
-    def device(name: str, memory: int | None) -> Device:
-        return Device(DeviceReport(name, "big", memory), "p", "h:1", 1)
+def test_devices_of_one_type_with_different_memory_pace_or_barred_files_are_different_kinds() -> None:
+    def device(name: str, memory: int | None, stretch: float = 1.0) -> Device:
+        return Device(DeviceReport(name, "big", memory, stretch=stretch), "p", "h:1", 1)
 
-    devices = {"d0": device("d0", None), "d1": device("d1", None), "d2": device("d2", 5), "d3": device("d3", None)}
+    devices = {name: device(name, None) for name in ("d0", "d1", "d3")}
+    devices |= {"d2": device("d2", 5), "d4": device("d4", None, stretch=1.25)}
     kinds = kinds_of(devices, {("d3", "abc"), ("gone", "abc")})
     assert kinds["big"].devices == ("d0", "d1")
-    assert {kinds["big~2"].devices, kinds["big~3"].devices} == {("d2",), ("d3",)}
+    assert {kinds[f"big~{number}"].devices for number in (2, 3, 4)} == {("d2",), ("d3",), ("d4",)}
+    assert {one.stretch for one in kinds.values() if one.devices == ("d4",)} == {1.25}
 
 
 def test_clipper_policies_leave_one_variant_of_each_application() -> None:
@@ -98,9 +101,12 @@ def test_clipper_policies_leave_one_variant_of_each_application() -> None:
 def test_a_gain_smaller_than_the_price_of_its_loads_is_not_worth_it() -> None:
     case = simple_case(a=10)
     now, better = {"big": {"a/1": 1}, "little": {"a/2": 1}}, {"big": {"a/1": 2}}
-    assert reason_to_keep(case, now, better, {"a": 10.0}, 1) is not None
-    assert reason_to_keep(case, now, better, {"a": 20.0}, 1) is None
+    assert reason_to_keep(case, now, better, {"a": 10.0}, 1, PlannerSettings()) is not None
+    assert reason_to_keep(case, now, better, {"a": 20.0}, 1, PlannerSettings()) is None
 
 
 def test_a_plan_that_leaves_an_application_out_is_never_kept() -> None:
-    assert reason_to_keep(simple_case(), {"big": {"a/1": 1}}, {"big": {"a/1": 1, "b/1": 1}}, {}, 1) is None
+    assert (
+        reason_to_keep(simple_case(), {"big": {"a/1": 1}}, {"big": {"a/1": 1, "b/1": 1}}, {}, 1, PlannerSettings())
+        is None
+    )

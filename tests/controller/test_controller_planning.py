@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from controller_stories import World, world_of
@@ -135,3 +136,30 @@ def test_a_plan_kept_although_it_lacks_part_of_the_margin_is_no_overload() -> No
     world.run(60, {"pets": 125, "cars": 5})
     assert world.plan.version == version
     assert world.plan.phi > 0.98
+
+
+def test_a_device_that_becomes_slower_than_its_profile_is_planned_for_as_it_is() -> None:
+    """Two devices carry the demand with their medium variant; twice as slow, they must give way further."""
+    world = world_of("big-0", "big-1", applications=("pets",))
+    world.run(60, {"pets": 130.0})
+    before = world.hosted()
+    for one in world.devices.values():
+        one.report = replace(one.report, stretch=2.0)
+    world.run(5, {"pets": 130.0})
+    trigger = world.plan.trigger
+    assert "takes 2 times its profile" in trigger, trigger
+    assert world.hosted() != before and "pets/small" in world.hosted().values()
+    for one in world.devices.values():
+        one.report = replace(one.report, stretch=1.0)
+    world.run(60, {"pets": 130.0})
+    assert world.hosted() == before
+
+
+def test_one_slow_device_among_alike_ones_is_given_less_to_do() -> None:
+    world = world_of("big-0", "big-1", "big-2", applications=("pets",))
+    world.run(30, {"pets": 60.0})
+    world.devices["big-1"].report = replace(world.devices["big-1"].report, stretch=2.0)
+    world.run(40, {"pets": 60.0})
+    capacity = {one.worker: one.capacity for one in world.plan.assignments if one.ceiling == "large"}
+    assert len(world.plan.assignments) == 3
+    assert capacity.get("big-1", 20.0) <= 20.0

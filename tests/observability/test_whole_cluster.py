@@ -19,8 +19,8 @@ import pytest
 from observed import Process, Scrape, tidewise, wait_until
 from worker_cluster import BEST, digits, images, profile_of, request
 
-from tidewise.cli.local import STATE_FILE
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 from tidewise.core.files import read_source
 from tidewise.core.profile import Profile, format_profile
 from tidewise.proto.inference_pb2_grpc import GRPCInferenceServiceStub

@@ -30,6 +30,26 @@ def test_highs_equals_pulp() -> None:
         assert one.gap == pytest.approx(0.0, abs=1e-6)
 
 
+def test_replicas_are_kept_by_both_models_if_there_are_devices_enough() -> None:
+    for seed in range(10):
+        asked = scenario_case(seed)
+        names = [name for name, one in asked.case.applications.items() if one.demand > 0]
+        if not names:
+            continue
+        name = names[0]
+        for least, kept in ((2, 2), (10_000, 0)):
+            alike = {n: replace(one, min_replicas=0) for n, one in asked.case.applications.items()}
+            case = replace(asked.case, applications=alike | {name: replace(alike[name], min_replicas=least)})
+            able = sum(
+                n
+                for t, n in case.device_types.items()
+                if any(case.capacity[t].get(v, 0) for v in case.variants if case.variants[v].application == name)
+            )
+            one, two = (plan_scenarios(replace(asked, case=case), gap=0.0, method=how) for how in ("highs", "pulp"))
+            assert one.objective == pytest.approx(two.objective, abs=1e-5), seed
+            assert sum(row.get(name, 0) for row in one.families.values()) >= min(kept, able)
+
+
 def test_one_scenario_with_enough_devices_is_the_best_of_the_hull() -> None:
     case = replace(small_case(3, load=0.1), current={})
     solution = plan_scenarios(ScenarioCase(case, ({n: a.demand for n, a in case.applications.items()},), (1.0,)))

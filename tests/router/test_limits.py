@@ -33,10 +33,21 @@ async def test_a_query_over_the_limit_is_refused_saying_the_limit():
     async with stage(workers=1) as (on, (worker,)):
         await on.tell(snapshot([route("a", worker.address)], max_message=LIMIT))
         found = await on.client.refused(sized(LIMIT + 1))
-        assert found.code is grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert str(LIMIT) in found.message
+        assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "too_large")
+        assert found.message == f"the query has {LIMIT + 1} bytes; the limit is {LIMIT} bytes"
         assert not worker.seen
         await on.client.ask(request())
+        await until(lambda: on.controller.counted("garments") == (2, {"failed": 1, "on_time": 1}))
+
+
+@story
+async def test_a_query_far_over_the_limit_is_refused_before_it_is_read():
+    async with stage(workers=1) as (on, (worker,)):
+        await on.tell(snapshot([route("a", worker.address)], max_message=LIMIT))
+        found = await on.client.refused(sized(3 * LIMIT))
+        assert found.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await on.client.ask(request())
+        assert len(worker.seen) == 1
 
 
 @story

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tidewise.cli.local import STATE_FILE
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = """
@@ -29,9 +29,10 @@ batch_sizes = [1, 2]
 """
 
 
-@pytest.fixture
-def python(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An interpreter that sees our dependencies, and of Tidewise only the wheel built without a compiler."""
+    tmp_path = tmp_path_factory.mktemp("pure")
     without = {**os.environ, "CC": "/nonexistent/cc", "CXX": "/nonexistent/c++"}
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
     subprocess.run([*build, str(ROOT)], env=without, check=True, capture_output=True, timeout=110)
@@ -45,20 +46,23 @@ def python(tmp_path: Path) -> Path:
     return tmp_path / "venv" / "bin" / "python"
 
 
-def tidewise(python: Path, folder: Path, *words: str) -> str:
+def ended(python: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     run = [str(python), "-m", "tidewise.cli.main", *words]
-    found = subprocess.run(run, cwd=folder, env=clean, capture_output=True, text=True, timeout=110)
+    return subprocess.run(run, cwd=folder, env=clean, capture_output=True, text=True, timeout=110)
+
+
+def tidewise(python: Path, folder: Path, *words: str) -> str:
+    found = ended(python, folder, *words)
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout
 
 
 @pytest.mark.timeout(240)
 def test_a_query_is_served_by_the_pure_python_wheel(python: Path, tmp_path: Path) -> None:
-    engine = {one["what"]: one for one in json.loads(tidewise(python, tmp_path, "doctor", "--json"))["findings"]}[
-        "engine"
-    ]
-    assert engine["state"] == "missing" and "Python engine" in engine["text"]
+    findings = {one["what"]: one for one in json.loads(tidewise(python, tmp_path, "doctor", "--json"))["findings"]}
+    for what, instead in (("engine", "Python engine"), ("router", "Python data plane")):
+        assert findings[what]["state"] == "missing" and instead in findings[what]["text"]
     (tmp_path / "cluster.toml").write_text(CLUSTER)
     tidewise(python, tmp_path, "up", "--detach", "--cluster", "cluster.toml")
     try:
@@ -70,3 +74,12 @@ def test_a_query_is_served_by_the_pure_python_wheel(python: Path, tmp_path: Path
         assert len(json.loads(found.stdout)) == 5
     finally:
         tidewise(python, tmp_path, "down")
+
+
+@pytest.mark.timeout(240)
+def test_a_data_plane_that_is_not_built_is_missed_in_a_sentence(python: Path, tmp_path: Path) -> None:
+    found = ended(python, tmp_path, "up", "--data-plane", "native")
+    assert found.returncode == 2
+    assert found.stderr.startswith("tidewise: the native data plane is not built; install ")
+    assert len(found.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

@@ -14,6 +14,7 @@ import pytest
 
 from tidewise.cli.local import LocalCluster
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.native.data_plane import chosen_plane
 
 CLIENT = Path(__file__).with_name("stock_client.py")
 
@@ -53,3 +54,9 @@ def test_an_unmodified_client_is_answered_exactly_as_by_a_bare_session(
         right += sum(row["predicted"] == labels[sample] for row, sample in zip(group, samples, strict=True))
         bare_right += sum(one == labels[sample] for one, sample in zip(expected, samples, strict=True))
     assert right == bare_right
+
+
+def test_the_native_data_plane_forwards_where_it_is_built(cluster: LocalCluster) -> None:
+    said = [json.loads(line) for line in (cluster.state / "logs" / "router.log").read_text().splitlines()]
+    (plane,) = {one["data_plane"] for one in said if "data_plane" in one}
+    assert plane == chosen_plane(None)

@@ -19,8 +19,7 @@ CPU_PROVIDER = "CPUExecutionProvider"
 class NativeSession:
     """One model loaded by the extension. One run at a time; others wait."""
 
-    def __init__(self, model: Path, session: _engine.Session) -> None:
-        self._model = model
+    def __init__(self, session: _engine.Session) -> None:
         self._session = session
 
     def run(self, inputs: Tensors, outputs: Sequence[str]) -> dict[str, NDArray[np.generic]]:
@@ -28,7 +27,7 @@ class NativeSession:
         try:
             return self._session.run(dict(inputs), outputs)
         except _engine.OrtError as error:
-            raise EngineError(f"{self._model} could not run: {error}") from error
+            raise EngineError(f"the model could not run: {error}") from error  # callers read this: no paths
 
     def close(self) -> None:
         """Give the memory back once a run in progress is done."""
@@ -52,6 +51,6 @@ class NativeEngine:
         if options.provider != CPU_PROVIDER:
             raise EngineError(f"the native engine offers {CPU_PROVIDER} only, not {options.provider!r}")
         try:
-            return NativeSession(model, _engine.Session(self._library, str(model), options.threads))
+            return NativeSession(_engine.Session(self._library, str(model), options.threads))
         except _engine.OrtError as error:
             raise EngineError(f"{model} could not be loaded: {error}") from error

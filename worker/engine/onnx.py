@@ -22,7 +22,6 @@ class OnnxSession:
     """One model loaded by the onnxruntime binding. One run at a time; others wait."""
 
     def __init__(self, model: Path, options: SessionOptions) -> None:
-        self._model = model
         self._lock = threading.Lock()
         self._session: Any = _open(model, options)
 
@@ -31,11 +30,11 @@ class OnnxSession:
         feed = {name: np.require(value, requirements=["C", "A"]) for name, value in inputs.items()}
         with self._lock:
             if self._session is None:
-                raise EngineError(f"{self._model} was closed and cannot run")
+                raise EngineError("the model was closed and cannot run")
             try:
                 values = self._session.run(list(outputs), feed)
             except Exception as error:  # onnxruntime raises a dozen classes that share no base of their own
-                raise EngineError(f"{self._model} could not run: {error}") from error
+                raise EngineError(f"the model could not run: {error}") from error  # callers read this: no paths
         return dict(zip(outputs, values, strict=True))
 
     def close(self) -> None:
