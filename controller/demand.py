@@ -82,7 +82,7 @@ class DemandEstimator:
             return NO_DEMAND
         end = self._known_until(now)
         age = max(end - self._born, LEAST_AGE) if self._born is not None else WINDOWS[-1]
-        rates = {window: arrivals.rate(end, min(window, age)) for window in WINDOWS}
+        rates = dict(zip(WINDOWS, arrivals.rates(end, (min(window, age) for window in WINDOWS)), strict=True))
         parts = [one.dispersions[application] for one in self._routers.values() if application in one.dispersions]
         level = self._levels.get(application, 0.0) if rates[WINDOWS[-1]] > 0 else 0.0
         return Estimate(level, rates, combined(parts))

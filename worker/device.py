@@ -142,12 +142,15 @@ class Device:
     def _settled(self, actions: list[Action], now: float) -> list[Action]:
         """Finish an event: expire, let go, start what may start, and say when to wake."""
         queue = self.queue
-        if queue.next_deadline() <= now:
+        due = queue.next_deadline()
+        if due <= now:
             actions += [self._ended(query, Reason.DEADLINE) for query in queue.expire(now)]
+            due = queue.next_deadline()
         self._wait = NEVER
-        if self.running is None:
+        if self.running is None and due < NEVER:
             self._dispatch(actions, now)
-        self.wake = min(self._wait, queue.next_deadline())
+            due = queue.next_deadline()
+        self.wake = min(self._wait, due)
         if self.repertoire.lingers:
             actions += self.repertoire.release(now, self._needed)
             self.wake = min(self.wake, self.repertoire.next_release(now))
