@@ -95,6 +95,8 @@ def test_router_and_workers_count_the_same_answers(up: Up) -> None:
         stub = GRPCInferenceServiceStub(channel)
         for _ in range(10):
             stub.ModelInfer(request(images(1)), timeout=10)
+    routed = up.state["metrics"]["router"]  # which reads the counts of a data plane in C++ a few times a second
+    wait_until(lambda: Scrape(routed).sum("tidewise_router_answers_total", application="digits") == 10, "ten answers")
     router, worker = (Scrape(up.state["metrics"][name]) for name in ("router", "worker-pretend"))
     answered = router.sum("tidewise_router_answers_total", application="digits")
     assert answered == worker.sum("tidewise_worker_answers_total", application="digits") == 10
