@@ -121,8 +121,13 @@ def test_one_name_follows_a_query_through_every_log(up: Up) -> None:
 
 def test_a_name_made_up_by_the_router_is_the_workers_too(up: Up) -> None:
     up.lose()
-    made = [line for line in up.log("router").lines(reason="bad_input") if line["request_id"] != "order-66"][-1]
-    assert up.log("worker-pretend").line(request_id=made["request_id"])["reason"] == "bad_input"
+
+    def made_up() -> list[str]:
+        told = up.log("router").lines(reason="bad_input")
+        return [line["request_id"] for line in told if line["request_id"] != "order-66"]
+
+    wait_until(made_up, "the router's line")
+    assert up.log("worker-pretend").line(request_id=made_up()[-1])["reason"] == "bad_input"
 
 
 def test_watching_without_a_terminal_prints_plain_lines(up: Up, tmp_path: Path) -> None:
