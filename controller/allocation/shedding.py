@@ -73,7 +73,7 @@ def _most_accurate(problem: Problem, goal: Goal, best: Ints, effort: Effort) -> 
     best = better(problem, best, first)
     checks = min(effort.checks, ACCURACY_WORK // len(problem.capacity) ** 2)
     if assign(problem, best).objective >= first.bound * (1 - effort.gap) or checks < FEWEST:
-        return best, first.bound
+        return best, min(first.bound_if_reached(), highs.relaxed_bound(problem, goal))
     whole = replace(effort, checks=checks)
     answer = highs.maximise(problem, goal, whole)
     best = better(problem, best, answer)
