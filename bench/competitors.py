@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bench import other_solvers
 from tidewise.controller.allocation import highs, per_device, reference
 from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.lexicographic import Candidate, Maximise, rank, shed
@@ -36,7 +38,7 @@ def fast(case: Case, seconds: float) -> Row:
 
 def count_highs(case: Case, seconds: float) -> Row:
     """The plain count model in HiGHS."""
-    return _whole(case, highs.maximise, seconds, "highs")
+    return _whole(case, partial(highs.maximise, plain=True), seconds, "highs")
 
 
 def count_pulp(case: Case, seconds: float) -> Row:
@@ -55,9 +57,26 @@ def device_highs(case: Case, seconds: float) -> Row:
     return _whole(case, maximise, seconds, "per-device", levels=False)
 
 
+def count_scip(case: Case, seconds: float) -> Row:
+    """The plain count model in SCIP."""
+    return _whole(case, other_solvers.scip_counts, seconds, "scip")
+
+
+def device_scip(case: Case, seconds: float) -> Row:
+    """The published per-device formulation in SCIP."""
+    if sum(case.device_types.values()) > LARGEST_PER_DEVICE:
+        return {"status": "too large"}
+    return _whole(case, other_solvers.scip_devices, seconds, "per-device", levels=False)
+
+
+def count_cpsat(case: Case, seconds: float) -> Row:
+    """The plain count model in CP-SAT, in whole numbers; it serves all demand or proves that it cannot."""
+    return _whole(case, other_solvers.cpsat_counts, seconds, "cp-sat", levels=False)
+
+
 def _whole(case: Case, maximise: Maximise, seconds: float, name: str, levels: bool = True) -> Row:
     """One integer program for all demand, and three more by level if it proves overload."""
-    problem = build(case)
+    problem = build(case, capped=False)
     none = np.zeros(len(problem.capacity), np.int64)
     cpu = cpu_seconds()
     answer = maximise(problem, Goal(), _within(seconds), none)
@@ -86,6 +105,9 @@ def _row(solution: Solution, cpu: float) -> Row:
         "bound": solution.bound if math.isfinite(solution.bound) else None,
         "gap": solution.gap if math.isfinite(solution.bound) else None,
         "phi": solution.phi,
+        "phi_bound": solution.phi_bound,
+        "served": sum(solution.served.values()),
+        "served_bound": solution.served_bound if math.isfinite(solution.served_bound or 0.0) else None,
     }
 
 
@@ -94,5 +116,8 @@ COMPETITORS: dict[str, Callable[[Case, float], Row]] = {
     "fast": fast,
     "count-highs": count_highs,
     "count-cbc": count_pulp,
+    "count-scip": count_scip,
+    "count-cpsat": count_cpsat,
     "device-highs": device_highs,
+    "device-scip": device_scip,
 }

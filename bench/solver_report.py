@@ -25,17 +25,33 @@ def _devices(size: str) -> int:
 
 
 def _cell(rows: list[Row]) -> str:
-    """Median CPU seconds, median gap and, under overload, median phi; or what became of the cell."""
+    """Median CPU seconds and gap, under overload phi and the gap of each level; or what became of the cell."""
     solved = [row for row in rows if row.get("objective") is not None]
     if not solved:
         return ", ".join(sorted({row["status"] for row in rows})) or "-"
     cpu = statistics.median(row["cpu_s"] for row in solved)
-    gaps = [row["gap"] for row in solved if row["gap"] is not None]
-    text = f"{cpu:.3g} s, " + (f"{statistics.median(gaps):.1e}" if gaps else "no bound")
     phi = statistics.median(row["phi"] for row in solved)
-    if phi < 1:
-        text += f", phi {phi:.3f}"
+    text = f"{cpu:.3g} s, " + (f"phi {phi:.3f}, {_level_gaps(solved)}" if phi < 1 else _median_gap(solved, "gap"))
     return text if len(solved) == len(rows) else f"{text} ({len(solved)} of {len(rows)})"
+
+
+def _level_gaps(rows: list[Row]) -> str:
+    """Median gaps of phi, queries served and accuracy."""
+    full = [{**row, "phi_gap": _gap(row, "phi"), "served_gap": _gap(row, "served")} for row in rows]
+    return " / ".join(_median_gap(full, key) for key in ("phi_gap", "served_gap", "gap"))
+
+
+def _gap(row: Row, key: str) -> float | None:
+    bound = row.get(f"{key}_bound")
+    return max(0.0, (bound - row[key]) / bound) if bound else None
+
+
+def _median_gap(rows: list[Row], key: str) -> str:
+    gaps = [row[key] for row in rows if row.get(key) is not None]
+    if not gaps:
+        return "no bound"
+    gap = statistics.median(gaps)
+    return "0" if gap < 1e-7 else f"{gap:.0e}"
 
 
 def plot(rows: list[Row], path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tidewise.cli.checking import application_faults, cluster_faults
+from tidewise.cli.checking import application_faults, cluster_file_faults, profile_faults
 from tidewise.cli.options import cluster_option, json_option, read_cluster
 from tidewise.core.cluster import Cluster
 from tidewise.core.errors import InputError, reason
@@ -48,9 +48,11 @@ def faults_of(path: Path, cluster: Cluster, profile: Profile | None) -> Iterator
         if path.name == APPLICATION_FILE:
             yield from application_faults(path.parent, cluster, profile)
         elif path.suffix == ".toml":
-            yield from cluster_faults(read_cluster(path), path)
+            yield from cluster_file_faults(path)
         elif path.suffix == ".json":
-            parse_profile(_read(path), str(path))
+            yield from profile_faults(_read(path), path)
+        elif path.is_file():
+            yield f"{path} must be a cluster file (.toml), a profile (.json), or a folder"
         elif (path / APPLICATION_FILE).exists():
             yield from application_faults(path, cluster, profile)
         else:

@@ -64,8 +64,17 @@ class Children:
                 self._spawn(self._commands[name])
 
     def stop(self) -> None:
-        """Ask every child to drain, last started first; kill what does not end in time."""
-        stopping = list(reversed(self._running.items()))
+        """Ask every child to drain, last started first; kill what does not end in time.
+
+        The first one started ends last: the others report to it until they are gone.
+        """
+        last = next(iter(self._commands), None)
+        running = list(reversed(self._running.items()))
+        self._stop([one for one in running if one[0] != last])
+        self._stop([one for one in running if one[0] == last])
+        self._running.clear()
+
+    def _stop(self, stopping: Sequence[tuple[str, subprocess.Popen[bytes]]]) -> None:
         for _, process in stopping:
             process.send_signal(signal.SIGTERM)
         deadline = self.clock() + STOP_SECONDS
@@ -76,7 +85,6 @@ class Children:
                 self.say(f"{name} did not end within {STOP_SECONDS:g} s and is killed")
                 process.kill()
                 process.wait()
-        self._running.clear()
 
     def last_words(self, name: str, lines: int = 5) -> str:
         """The end of a child's log."""

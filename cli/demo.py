@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,18 +12,19 @@ import numpy as np
 from tidewise.cli.demo_case import demo_case, demo_trace
 from tidewise.cli.demo_run import Show, play, say
 from tidewise.cli.demo_scale import Scale, scale
-from tidewise.cli.options import cluster_option, read_cluster, repository_option, state_option
+from tidewise.cli.demo_setting import Setting, setting
+from tidewise.cli.options import cluster_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.cluster import Cluster
+from tidewise.cli.state_folder import refuse_held
 from tidewise.core.errors import InputError
 from tidewise.core.files import read_repository
+from tidewise.core.suffix import JSON, require_suffix
 from tidewise.dashboard.numbers import percent
 from tidewise.traces.runs import read_run
 from tidewise.traces.samples import load_samples
 
-PERIOD = 10.0  # seconds between plans: a demonstration shows several
-RIVALS = ("ilp", "clipper-ha", "clipper-ht")
+RIVALS = ("tidewise", "clipper-ha", "clipper-ht")
 
 
 @click.command(name="demo", short_help="Replay rising demand on a cluster here.")
@@ -35,8 +35,14 @@ RIVALS = ("ilp", "clipper-ha", "clipper-ht")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same trace.")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("runs/demo"), show_default=True)
 @click.option("--json", "json_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the scorecard here.")
+@click.option(
+    "--repository",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Model repository: a folder of applications; some rungs of the starter ladders without it.",
+)
+@click.option("--whole-ladders", is_flag=True, help="All rungs of the starter ladders, on the default cluster.")
 @cluster_option
-@repository_option
 @state_option
 def command(
     seconds: int,
@@ -47,7 +53,8 @@ def command(
     out: Path,
     json_file: Path | None,
     cluster_file: Path | None,
-    repository: Path,
+    repository: Path | None,
+    whole_ladders: bool,
     state: Path,
 ) -> None:
     """Replay a Twitter-like trace against a cluster on this machine and show what happened to every query.
@@ -55,20 +62,20 @@ def command(
     The peak is about twice what the most accurate variants can carry and within what the cheapest can. Runs are kept
     below --out: scorecard, plan history, report.html, report.png.
     """
-    cluster = read_cluster(cluster_file)
-    if cluster_file is None:
-        cluster = replace(cluster, planner=replace(cluster.planner, period=PERIOD))
-    names = policies or (RIVALS if compare else (cluster.policies.allocation,))
-    shows = _shows(cluster, names, repository, state, seconds, peak_qps, seed, out)
+    if json_file is not None:
+        require_suffix(json_file, JSON, "--json")
+    refuse_held(state / "demo")
+    where = setting(cluster_file, repository, whole_ladders)
+    names = policies or (RIVALS if compare else (where.cluster.policies.allocation,))
+    shows = _shows(where, names, state / "demo", seconds, peak_qps, seed, out)
     for show in shows:
         play(show)
-    _tell([show.folder for show in shows], json_file)
+    _tell([show.folder for show in shows], json_file, told=shows[0].notes)
 
 
 def _shows(
-    cluster: Cluster,
+    where: Setting,
     policies: Sequence[str],
-    repository: Path,
     state: Path,
     seconds: int,
     peak: float | None,
@@ -76,27 +83,30 @@ def _shows(
     out: Path,
 ) -> list[Show]:
     """One run for each policy, all of the same trace."""
-    clusters = [under(cluster, policy) for policy in policies]
-    profile_file, profile = local_profile(cluster, repository, state)
+    clusters = [under(where.cluster, policy) for policy in policies]
+    repository = where.served(state)
+    profile_file, profile = local_profile(where.cluster, repository, state)
     applications = {name: one for name, (_, _, one) in read_repository(repository).items()}
     mix = dict.fromkeys(applications, 1 / len(applications))
-    found = scale(demo_case(applications, cluster, profile), mix)
+    found = scale(demo_case(applications, where.cluster, profile), mix)
     asked = peak or found.peak
     if asked <= 0:
         raise InputError("no device of the cluster can answer these applications in time; try: tidewise check")
-    say(_scale_line(found, asked))
+    notes = (_scale_line(found, asked), *where.notes)
+    for note in notes:
+        say(note)
     trace = demo_trace(applications, mix, seconds, asked, np.random.default_rng(seed))
     samples = load_samples(repository, np.random.default_rng(seed))
     return [
         Show(
             cluster=one,
             repository=repository,
-            state=state / "demo",
+            state=state,
             profile=profile_file,
             trace=trace,
             samples=samples,
             folder=out if len(policies) == 1 else out / one.policies.allocation,
-            notes=(_scale_line(found, asked),),
+            notes=notes,
         )
         for one in clusters
     ]
@@ -109,17 +119,18 @@ def _scale_line(found: Scale, peak: float) -> str:
     )
 
 
-def _tell(folders: Sequence[Path], json_file: Path | None) -> None:
-    """Reports, the words for a person, and the file for a script."""
+def _tell(folders: Sequence[Path], json_file: Path | None, told: Sequence[str]) -> None:
+    """Reports, the words for a person but those told already, and the file for a script."""
     from tidewise.cli.replaying import scorecard_lines
     from tidewise.cli.report import write_report  # plotting is slow to import
     from tidewise.dashboard.card import card_of, card_values
+    from tidewise.dashboard.verdict import title
 
     runs = [read_run(folder) for folder in folders]
     cards = [card_of(run) for run in runs]
     for folder, run, card in zip(folders, runs, cards, strict=True):
-        click.echo("\n".join([f"policy {run.policy}", *(f"  {line}" for line in scorecard_lines(card))]))
-        click.echo(write_report([run], folder / "report.html", folder / "report.png"))
+        click.echo("\n".join([f"{title(run)} (policy {run.policy})", *(f"  {line}" for line in scorecard_lines(card))]))
+        click.echo(write_report([run], folder / "report.html", folder / "report.png", told=told))
         click.echo(f"report: {folder / 'report.html'}")
     if len(runs) > 1:
         page = folders[0].parent / "comparison.html"

@@ -31,7 +31,7 @@ from tidewise.core.trace import Trace
 from tidewise.dashboard.tally import LiveTally
 from tidewise.proto import control_pb2 as pb
 from tidewise.traces.replay import send
-from tidewise.traces.runs import RunWriter
+from tidewise.traces.runs import RunWriter, holds_run
 from tidewise.traces.samples import Samples
 
 FRAME_SECONDS = 0.5
@@ -67,6 +67,8 @@ class Show:
 def play(show: Show) -> None:
     """Play it. Ctrl-C stops the replay, keeps what was answered, and leaves no process behind."""
     console = Console(stderr=True)
+    if holds_run(show.folder):
+        say(f"the run that {show.folder} holds is replaced")
     cluster = replace(show.cluster, ports=ANY_FREE)
     shutil.rmtree(
         show.state / "controller", ignore_errors=True

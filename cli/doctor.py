@@ -16,6 +16,7 @@ import click
 
 from tidewise import __version__
 from tidewise.cli.options import STARTER_MODELS, json_option
+from tidewise.cli.requirements import import_fault, requirements
 from tidewise.core.errors import TidewiseError
 from tidewise.core.files import read_repository
 from tidewise.native.data_plane import GET_IT, MEND_IT, find_data_plane, version_of
@@ -23,7 +24,11 @@ from tidewise.native.data_plane import GET_IT, MEND_IT, find_data_plane, version
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: ``state`` is ok, missing (a fallback is used) or broken (something will not work)."""
+    """One thing looked at.
+
+    ``state`` is ok, optional (not here, and only needed for what the text says), missing (a fallback is used) or broken
+    (something will not work).
+    """
 
     what: str
     state: str
@@ -46,8 +51,8 @@ def command(as_json: bool, brief: bool) -> None:
 
 def _tell(findings: list[Finding], brief: bool) -> None:
     for one in findings:
-        if not brief or one.state != "ok":
-            click.echo(f"{one.state:8}{one.what}: {one.text}")
+        if not brief or one.state in ("missing", "broken"):
+            click.echo(f"{one.state:9}{one.what}: {one.text}")
     if brief:
         broken = [one.what for one in findings if one.state == "broken"]
         engine = next(one.text for one in findings if one.what == "engine")
@@ -68,13 +73,16 @@ def examine() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    for name in ("grpc", "google.protobuf", "highspy", "numpy", "onnxruntime", "pandas", "pulp"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError as error:
-            yield Finding(name, "broken", f"cannot be imported ({error}); install again: pip install -e .")
+    for one in requirements():
+        if one.extra:
+            text = one.version or f"not here; to get it: pip install -e '.[{one.extra}]'"
+            yield Finding(one.name, "ok" if one.version else "optional", f"{text} (optional: {one.extra})")
+        elif one.version is None:
+            yield Finding(one.name, "broken", "not installed; install again: pip install -e .")
+        elif (fault := import_fault(one)) is not None:
+            yield Finding(one.name, "broken", f"{one.version} cannot be imported ({fault}); install it again")
         else:
-            yield Finding(name, "ok", str(getattr(module, "__version__", "present")))
+            yield Finding(one.name, "ok", one.version)
 
 
 def _extension(what: str, module: str, here: str, instead: str) -> Finding:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tidewise.cli.hosting import hosting
 from tidewise.core.application import Application
-from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
+from tidewise.core.live import LiveApplication, LiveFrame, LiveRouter, LiveWorker
+from tidewise.dashboard.numbers import milliseconds, percent
 from tidewise.dashboard.tally import LiveTally
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import source_noun
@@ -30,6 +31,7 @@ def status_frame(
             planned=reply.plan.demand.get(noun.name),
             accuracy=one.planned_accuracy,
             normalised=one.planned_accuracy / one.best_accuracy if one.best_accuracy else None,
+            served=reply.plan.served.get(noun.name, 1.0),
         )
         for noun, one in zip(nouns.values(), reply.applications, strict=True)
     )
@@ -39,10 +41,12 @@ def status_frame(
         plan_version=reply.plan.version,
         plan_trigger=reply.plan.trigger,
         plan_age=plan_age,
+        plan_detail=_detail(reply.plan),
         phi=reply.plan.phi or 1.0,
         applications=shown,
         workers=live_workers(reply, nouns),
-        notes=(f"last planning attempt failed: {reply.last_failure}",) if reply.last_failure else (),
+        routers=tuple(LiveRouter(one.address, one.applied_revision >= reply.revision) for one in reply.routers),
+        notes=(f"trouble: {reply.last_failure}",) if reply.last_failure else (),
     )
 
 
@@ -62,7 +66,16 @@ def replay_frame(status: LiveFrame, tally: LiveTally, now: float, total: float) 
 def live_workers(reply: pb.StatusReply, applications: Mapping[str, Application]) -> tuple[LiveWorker, ...]:
     """Every worker by name with what it hosts."""
     hosted = hosting(reply)
-    found = [_worker(one, hosted[one.device.name], applications) for one in reply.workers]
+    planned = {one.worker: one for one in reply.plan.assignments}
+    found = [
+        replace(
+            _worker(one, hosted[one.device.name], applications),
+            share=planned[one.device.name].share if one.device.name in planned else None,
+            following=one.device.name not in planned or one.device.applied_version >= reply.plan.version,
+            note=_note(one.device, planned.get(one.device.name), reply.plan.version),
+        )
+        for one in reply.workers
+    ]
     return tuple(sorted(found, key=lambda one: one.name))
 
 
@@ -78,6 +91,23 @@ def _worker(status: pb.WorkerStatus, hosted: tuple[str, str], applications: Mapp
         busy=device.busy,
         connected=status.connected,
     )
+
+
+def _detail(plan: pb.Plan) -> str:
+    return f"{plan.status}, gap {percent(round(plan.gap, 4))}, solved in {milliseconds(plan.solve_s)}"
+
+
+def _note(device: pb.DeviceReport, planned: pb.Assignment | None, version: int) -> str:
+    """What keeps a device from following the plan in force, or kept it from following one before."""
+    notes = []
+    if device.draining:
+        notes.append("draining")
+    if device.refused_version:
+        earlier = "" if device.refused_version >= version else "earlier "
+        notes.append(f"{earlier}refused plan {device.refused_version}: {device.refused_reason}")
+    elif planned is not None and device.applied_version < version:
+        notes.append(f"loading {planned.application}/{planned.ceiling} for plan {version}")
+    return "; ".join(notes)
 
 
 def _depth(application: Application | None, variant: str) -> int:

@@ -14,6 +14,7 @@ import grpc
 
 from tidewise.cli.children import Children, Command
 from tidewise.cli.ports import claim, free_ports
+from tidewise.cli.state_folder import STATE_FILE, holding
 from tidewise.core.cluster import EMULATED, Cluster, DeviceType, Ports
 from tidewise.core.clusterfile import format_cluster
 from tidewise.core.errors import TidewiseError
@@ -21,7 +22,6 @@ from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
 
 HOST = "127.0.0.1"
-STATE_FILE = "up.json"
 ROUTER = "router"
 READY_SECONDS = 60.0
 NOTHING_EXPECTED: Mapping[str, float] = {}
@@ -123,9 +123,21 @@ def running(
     expected: Mapping[str, float] = NOTHING_EXPECTED,
     data_plane: str | None = None,
 ) -> Iterator[LocalCluster]:
-    """Start the cluster, and stop it however the block ends."""
-    state = state.resolve()
+    """Start the cluster, and stop it however the block ends. Raises InputError if another runs in this state folder."""
     state.mkdir(parents=True, exist_ok=True)
+    with holding(state, say):
+        yield from _running(cluster, repository, state.resolve(), profile, say, expected, data_plane)
+
+
+def _running(
+    cluster: Cluster,
+    repository: Path,
+    state: Path,
+    profile: Path,
+    say: Callable[[str], None],
+    expected: Mapping[str, float],
+    data_plane: str | None,
+) -> Iterator[LocalCluster]:
     claimed = with_ports(cluster)
     cluster_file = state / "cluster.toml"
     cluster_file.write_text(format_cluster(claimed), encoding="utf-8")
@@ -139,7 +151,6 @@ def running(
         yield local
     finally:
         children.stop()
-        (state / STATE_FILE).unlink(missing_ok=True)
 
 
 def _write_state(local: LocalCluster) -> None:

@@ -6,8 +6,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
-
-import grpc.aio
+from types import TracebackType
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -35,8 +34,11 @@ class JsonLines(logging.Formatter):
 
 def callers_stayed(record: logging.LogRecord) -> bool:
     """False for gRPC's word that an answer could not be sent since its caller had hung up: callers may."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not (record.name.startswith("grpc") and isinstance(error, grpc.aio.InternalError))
+    if not record.name.startswith("grpc"):
+        return True
+    from grpc.aio import InternalError  # which must not be imported before its environment is set
+
+    return not (record.exc_info and isinstance(record.exc_info[1], InternalError))
 
 
 def start_logging(part: str, *, verbose: bool = False) -> None:
@@ -45,3 +47,14 @@ def start_logging(part: str, *, verbose: bool = False) -> None:
     handler.setFormatter(JsonLines(part))
     handler.addFilter(callers_stayed)
     logging.basicConfig(handlers=[handler], level=logging.DEBUG if verbose else logging.INFO, force=True)
+    sys.excepthook = _log_fault
+
+
+def started_logging() -> bool:
+    """Whether this process writes JSON lines."""
+    return any(isinstance(one.formatter, JsonLines) for one in logging.getLogger().handlers)
+
+
+def _log_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A fault of ours ends the process: the last line of its log says so, as JSON too."""
+    logging.getLogger("tidewise").critical("ended by a fault", exc_info=(kind, error, trace))

@@ -69,12 +69,15 @@ def json_option(function: _Decorated) -> _Decorated:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
 
 
-def read_cluster(file: Path | None) -> Cluster:
-    """The cluster of this file, or the default one. Raises ConfigError if it cannot be read."""
+def read_cluster(file: Path | None, faults: list[str] | None = None) -> Cluster:
+    """The cluster of this file, or the default one. Raises ConfigError if it cannot be read.
+
+    Given a list of ``faults``, what is wrong with its text is noted there instead.
+    """
     if file is None:
         return default_cluster()
     try:
-        cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file))
+        cluster = parse_cluster(file.read_text(encoding="utf-8"), str(file), faults)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cluster file {file} cannot be read: {reason(error)}") from error
     return replace(cluster, device_types={key: _located(one, file) for key, one in cluster.device_types.items()})

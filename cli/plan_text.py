@@ -18,7 +18,7 @@ def plan_text(case: Case, solution: Solution, why: Explanation) -> str:
         _table(
             ("application", "demand/s", "served/s", "served", "accuracy", "best"), _application_rows(case, solution)
         ),
-        _prices(solution, why),
+        _prices(why),
         _shortfall(case, solution, why),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -63,9 +63,21 @@ def _summary(solution: Solution) -> str:
     text = f"{solution.status}: effective accuracy {accuracy}, objective {solution.objective:.6f}"
     if solution.status is not Status.OPTIMAL:
         text += f", at most {solution.bound:.6f} (gap {solution.gap:.2%})"
+    lines = [f"{text}; {solution.cpu:.3f} s CPU by {solution.method}"]
     if solution.status is Status.OVERLOAD:
-        text += f"; every application is served at least {solution.phi:.1%} of its demand"
-    return f"{text}; {solution.cpu:.3f} s CPU by {solution.method}"
+        lines.append(_overload(solution))
+    return "\n".join(lines)
+
+
+def _overload(solution: Solution) -> str:
+    """How much is served, and how much any plan could."""
+    total = sum(solution.served.values())
+    text = f"Every application is served at least {solution.phi:.1%} of its demand"
+    if solution.phi > 0:
+        text += f" (no plan reaches more than {solution.phi_bound:.1%})"
+    text += f"; {total:.2f} queries/s in all"
+    most = solution.served_bound
+    return text + ("." if most is None else f" (no plan that fair serves more than {most:.2f}).")
 
 
 def _device_rows(case: Case, solution: Solution) -> Iterator[tuple[str, ...]]:
@@ -99,8 +111,8 @@ def _application_rows(case: Case, solution: Solution) -> Iterator[tuple[str, ...
         )
 
 
-def _prices(solution: Solution, why: Explanation) -> str:
-    what = "phi" if solution.status is Status.OVERLOAD else "the objective"
+def _prices(why: Explanation) -> str:
+    what = "the fraction served of every demand" if why.of_phi else "the objective"
     listed = ", ".join(f"{name} {price:+.6f}" for name, price in why.prices.items())
     return f"One more device would add to {what} about: {listed}" if listed else ""
 
@@ -116,13 +128,12 @@ def _shortfall(case: Case, solution: Solution, why: Explanation) -> str:
         + "; give it a variant with some capacity."
         for name in why.hopeless
     ]
-    needed = [f"{n} more {name}" for name, n in why.remedies.items() if n > 0]
+    needed = [f"{n} more {name}" for name, n in why.enough.items()]
+    needed += [f"at least {n} more {name}" for name, n in why.least.items() if n > 0 and name not in why.enough]
     if needed:
         other = "other " if why.hopeless else ""
-        lines.append(f"All {other}demand could be served with at least {', or '.join(needed)}")
-        lines.append(f"(or with demand at most {solution.phi:.1%} of what is asked).")
-    elif solution.status is Status.OVERLOAD and not why.hopeless:
-        lines.append("The devices suffice on average; whole devices do not add up, so a single device more will do.")
+        line = f"All {other}demand could be served with {', or '.join(needed)}"
+        lines.append(line + (f", or if demand were {solution.phi:.1%} of what it is." if solution.phi > 0 else "."))
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from tidewise.core.errors import InputError, ProfileError, RepositoryError
 from tidewise.core.files import ACCURACY_FILE
 from tidewise.core.profile import format_profile
 from tidewise.core.repository import format_accuracy
+from tidewise.core.suffix import JSON, require_suffix
 from tidewise.worker.profiling.accuracy import measure_accuracy
 from tidewise.worker.profiling.difference import difference
 from tidewise.worker.profiling.effort import FULL, QUICK
@@ -71,10 +72,11 @@ def command(
     """Measure latency, memory and load time of every variant on every device type, through the path that serves.
 
     Every variant is first compared with a separate onnxruntime session. With --diff, compare two profiles instead and
-    exit 1 if a batch became slower by more than --tolerance.
+    exit 1 if a batch became slower by more than --tolerance, 2 if they have nothing in common.
     """
     if diff is not None:
         sys.exit(_compare(*diff, tolerance, as_json))
+    require_suffix(out, JSON, "--out", ProfileError)
     cluster = read_cluster(cluster_file)
     device_types = _named("device type", cluster.device_types, types)
     _refuse_foreign(out)
@@ -134,6 +136,8 @@ def _compare(old_file: Path, new_file: Path, tolerance: float, as_json: bool) ->
     if old.host != new.host:
         click.echo(f"tidewise: measured on different machines: {old.host!r} and {new.host!r}", err=True)
     found = difference(old, new)
+    if not found.changes:
+        raise InputError(f"{old_file} and {new_file} measured nothing in common, so nothing can be compared")
     if as_json:
         click.echo(difference_json(found, tolerance))
     else:

@@ -20,6 +20,7 @@ from rich.console import Console
 from tidewise import __version__
 from tidewise.cli.options import json_option, parse_address, repository_option
 from tidewise.cli.replaying import ReplayProgress, scorecard_lines
+from tidewise.cli.run_folder import force_option, out_option, run_folder
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import Run, RunApplication
 from tidewise.core.trace import Trace
@@ -48,9 +49,8 @@ class Settings:
     "--target", default="127.0.0.1:8001", show_default=True, metavar="HOST:PORT", help="A router's gRPC port."
 )
 @repository_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the run; runs/<time> without it."
-)
+@out_option
+@force_option
 @click.option("--speed", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, help="Times as fast.")
 @click.option("--channels", type=click.IntRange(1, 64), default=4, show_default=True, help="Connections to the target.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the test samples.")
@@ -60,6 +60,7 @@ def command(
     target: str,
     repository: Path,
     out: Path | None,
+    force: bool,
     speed: float,
     channels: int,
     seed: int,
@@ -72,7 +73,7 @@ def command(
     """
     host, port = parse_address(target, "--target")
     started = datetime.now(UTC)
-    folder = out or Path("runs") / started.strftime("%Y%m%d-%H%M%S")
+    folder = run_folder(out, started, force)
     settings = Settings(trace_file, f"{host}:{port}", folder, speed, channels)
     trace = read_trace(trace_file)
     samples = load_samples(repository, np.random.default_rng(seed))

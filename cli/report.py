@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import click
 from tidewise.cli.options import json_option
 from tidewise.core.errors import InputError
 from tidewise.core.run import Run
+from tidewise.core.suffix import PAGE, PICTURE, require_suffix
 from tidewise.traces.runs import read_run
 
 MOST_RUNS = 4  # side by side; more would not be readable
@@ -40,6 +41,9 @@ def command(folder: Path, others: tuple[Path, ...], out: Path | None, png: Path 
 
     With --json the scorecard is printed as well as the page written; ratios are fractions of 1.
     """
+    for file, allowed, what in ((out, PAGE, "--out"), (png, PICTURE, "--png")):
+        if file is not None:
+            require_suffix(file, allowed, what)
     if len(others) >= MOST_RUNS:
         raise InputError(f"--compare takes at most {MOST_RUNS - 1} runs, not {len(others)}; leave some out")
     runs = [read_run(one) for one in (folder, *others)]
@@ -49,12 +53,15 @@ def command(folder: Path, others: tuple[Path, ...], out: Path | None, png: Path 
     click.echo(f"report: {page}", err=as_json)
 
 
-def write_report(runs: Sequence[Run], page: Path, png: Path | None) -> str:
-    """Write the page, and the picture if asked; what they say in words. Raises InputError if a file cannot be."""
+def write_report(runs: Sequence[Run], page: Path, png: Path | None, told: Collection[str] = ()) -> str:
+    """Write the page, and the picture if asked; what they say in words, without the notes told already.
+
+    Raises InputError if a file cannot be written.
+    """
     _write(page, _page(runs).encode())
     if png is not None:
         _write(png, _picture(runs))
-    return _words(runs)
+    return _words(runs, told)
 
 
 def _page(runs: Sequence[Run]) -> str:
@@ -69,14 +76,16 @@ def _picture(runs: Sequence[Run]) -> bytes:
     return page.report_png(runs[0]) if len(runs) == 1 else comparison.comparison_png(runs)
 
 
-def _words(runs: Sequence[Run]) -> str:
+def _words(runs: Sequence[Run], told: Collection[str]) -> str:
     from tidewise.dashboard import comparison, verdict
 
     found = comparison.entries(runs)
     if len(found) > 1:
-        return comparison.comparison_headline(found).text
+        said = [comparison.comparison_headline(found), *comparison.differences(found)]
+        return "\n".join(note.text for note in said)
     (one,) = found
-    return "\n".join(note.text for note in (verdict.headline(one.run, one.card), *verdict.notes(one.run, one.card)))
+    said = [verdict.headline(one.run, one.card), *verdict.notes(one.run, one.card)]
+    return "\n".join(note.text for note in said if note.text not in told)
 
 
 def _values(runs: Sequence[Run]) -> dict[str, Any]:

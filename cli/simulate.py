@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tidewise import __version__
 from tidewise.cli.options import json_option, read_cluster, repository_option, state_option
+from tidewise.cli.run_folder import force_option, out_option, run_folder
 from tidewise.controller.policies.presets import PRESETS, preset, under
 from tidewise.core.application import Application
 from tidewise.core.cluster import Cluster
@@ -20,16 +21,18 @@ from tidewise.core.files import read_repository
 from tidewise.core.profile import Profile
 from tidewise.core.run import Run, RunApplication
 from tidewise.core.trace import Trace
+from tidewise.dashboard.verdict import SIMULATED
 from tidewise.simulator.simulation import Result, simulate
 from tidewise.simulator.world import Charges, World
 from tidewise.traces.files import read_trace
-from tidewise.traces.runs import RunWriter, read_run
+from tidewise.traces.runs import RunWriter, read_run, trace_of
 from tidewise.worker.profiling.store import read_profile
+from tidewise.worker.settings import REPLY
 
 FIRST = 5.0  # seconds of the trace from which the first plan's demand is taken
 
 
-@click.command(name="simulate")
+@click.command(name="simulate", short_help="Play a trace against a cluster in pretend time.")
 @click.argument("cluster_file", metavar="CLUSTER", type=click.Path(path_type=Path))
 @click.argument("trace_file", metavar="TRACE", type=click.Path(path_type=Path))
 @click.option("--policy", metavar="NAME", help=f"Instead of the cluster file's; one of {', '.join(PRESETS)}.")
@@ -38,9 +41,8 @@ FIRST = 5.0  # seconds of the trace from which the first plan's demand is taken
 @click.option("--solve-s", type=click.FloatRange(0), default=0.5, show_default=True, help="Charged for every plan.")
 @click.option("--noise", type=click.FloatRange(0, 1), default=0.03, show_default=True, help="Of a batch's time.")
 @click.option("--stealing", type=click.FloatRange(0, 0.95), default=0.0, show_default=True, help="Speed loads take.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the run; runs/<time> without it."
-)
+@out_option
+@force_option
 @repository_option
 @state_option
 @json_option
@@ -54,24 +56,27 @@ def command(
     noise: float,
     stealing: float,
     out: Path | None,
+    force: bool,
     repository: Path,
     state: Path,
     as_json: bool,
 ) -> None:
     """Play TRACE against the cluster of the file CLUSTER in pretend time and report as a replay does.
 
+    TRACE is a trace file, or the folder of a run, whose trace is played again.
+
     Planner, router and devices decide by the same code as the real processes; only clock, network and engines are
     replaced. Latencies and load times are the profile's (--profile, the emulated device types' own, or measured here).
     """
     started = datetime.now(UTC)
+    folder = run_folder(out, started, force)
     cluster = read_cluster(cluster_file)
     cluster = cluster if policy is None else under(cluster, preset(policy))
-    trace = read_trace(trace_file)
+    trace = trace_of(read_run(trace_file)) if trace_file.is_dir() else read_trace(trace_file)
     applications = _applications(repository, trace)
     profile = _profile(cluster, repository, state, profile_file)
-    charges = Charges(solve=solve_s, noise=noise, stealing=stealing)
+    charges = Charges(solve=solve_s, noise=noise, stealing=stealing, reply=REPLY)
     world = World(cluster, applications, profile, trace, _first_rates(trace), charges)
-    folder = out or Path("runs") / started.strftime("%Y%m%d-%H%M%S")
     result = _play(world, seed)
     with RunWriter(folder) as writer:
         for record in result.records:
@@ -130,7 +135,7 @@ def _run(world: World, folder: Path, trace: Path, policy: str | None, result: Re
         applications={name: _run_application(one) for name, one in world.applications.items()},
         trace=trace.name,
         policy=policy or world.cluster.policies.allocation,
-        target="simulated",
+        target=SIMULATED,
         device_types={name: one.count for name, one in world.cluster.device_types.items()},
         started=started.isoformat(timespec="seconds"),
         version=__version__,

@@ -14,6 +14,7 @@ from rich.console import Console
 from tidewise.cli.demand import Demand, demand_options, named_numbers, named_texts, read_demand
 from tidewise.cli.options import json_option
 from tidewise.core.errors import InputError, TraceError
+from tidewise.core.suffix import PICTURE, TRACE, require_suffix
 from tidewise.core.trace import Trace
 from tidewise.traces import arrivals, convert, rates, reshape
 from tidewise.traces.draw import picture, save_png
@@ -24,7 +25,7 @@ UNITS = {"ms": 1e-3, "s": 1.0}
 FILE = click.Path(path_type=Path)
 
 
-@click.group(name="trace")
+@click.group(name="trace", short_help="Make, convert and look at demand traces.")
 def command() -> None:
     """Make, convert and look at demand traces (CSV: arrival_s,application,deadline_ms; or .parquet)."""
 
@@ -62,6 +63,7 @@ def generate(
     Shape tide has two swells and a sharp spike between them. The busiest second is expected to see --peak-qps
     arrivals. Without --application, the applications are those of the repository.
     """
+    require_suffix(out, TRACE, "a trace's name", TraceError)
     rng = np.random.default_rng(seed)
     demand = read_demand(applications, alpha, deadlines, repository)
     curve = _curve(shape, seconds, low, cycles, rng)
@@ -87,7 +89,7 @@ def _spike(text: str) -> rates.Spike:
     return rates.Spike(at, height, width)
 
 
-@command.command(name="convert")
+@command.command(name="convert", short_help="Make a trace of recorded demand.")
 @click.argument("source", type=FILE)
 @click.argument("out", type=FILE)
 @click.option("--unit", type=click.Choice(tuple(UNITS)), default="ms", show_default=True, help="Of lists in a folder.")
@@ -119,6 +121,7 @@ def convert_command(
     (dealt to the applications by weight); or a folder with one list of arrivals for each application (a line each:
     arrival, accuracy, deadline).
     """
+    require_suffix(out, TRACE, "a trace's name", TraceError)
     rng = np.random.default_rng(seed)
     if not source.exists():
         raise TraceError(f"{source} does not exist; name a trace, a file of counts, or a folder of lists")
@@ -190,6 +193,8 @@ def show(trace_file: Path, png: Path | None, as_json: bool) -> None:
 
     Dispersion is the variance over the mean of the arrivals in 0.1-s windows within each second: 1 for Poisson.
     """
+    if png is not None:
+        require_suffix(png, PICTURE, "--png")
     trace = read_trace(trace_file)
     if png is not None:
         save_png(trace, png, trace_file.name)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import click
 
-from tidewise.cli.down import running_pid
 from tidewise.cli.lifeline import PARENT
-from tidewise.cli.local import LocalCluster, running, wait_until_ready
+from tidewise.cli.local import ROUTER, LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, data_plane_option, read_cluster, repository_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.core.errors import InputError, TidewiseError
+from tidewise.cli.state_folder import STATE_FILE, refuse_held
+from tidewise.core.errors import TidewiseError
 from tidewise.native.data_plane import chosen_plane
 
 TEND_SECONDS = 0.2
@@ -36,9 +36,7 @@ def command(
     """Start controller, router and workers here, restart what dies, stop all of it on Ctrl-C."""
     cluster = under(read_cluster(cluster_file), policy)
     data_plane = chosen_plane(data_plane)
-    pid = running_pid(state)
-    if pid is not None:
-        raise InputError(f"a cluster with state folder {state} is already up (process {pid}); stop it: tidewise down")
+    refuse_held(state)
     if detach:
         _start_detached(state)
         return
@@ -53,10 +51,9 @@ def command(
 
 def _serve(local: LocalCluster) -> None:
     status = wait_until_ready(local)
-    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
     _say(
         f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
-        f" Prometheus metrics: {exported}"
+        f" metrics: {local.metrics[ROUTER]}, those of the other processes: {local.state / STATE_FILE}"
     )
     _say(f"logs: {local.state / 'logs'}; what it does: tidewise status --watch; Ctrl-C stops it")
     while True:

@@ -76,7 +76,8 @@ def _chosen(
     mine = hosted_counts(question, current)
     why = None
     if hysteresis:
-        why = reason_to_keep(question.case, mine, counts, _halfway(question), _loads(question, counts))
+        loads = _loads(question, counts)
+        why = reason_to_keep(question.case, mine, counts, _halfway(question), loads, question.settings)
     if why is not None:
         counts = filled(question.case, mine, demand, slo)
     return _plan(question, solution, counts, demand, view, kept=why is not None), why
@@ -157,7 +158,8 @@ def _plan(
     value = worth(question.case, counts, demand)
     owed = worth(question.case, counts, _judged(question, demand)) if kept else value
     warm = WarmSiblings(view.applications, view.profile, view.siblings)
-    bound = max(solution.bound, value.objective)
+    at_as_many_loads = solution.bound + solution.swap_cost * solution.loads  # bounds accuracy, the swap cost aside
+    bound = max(at_as_many_loads, value.objective)
     return Plan(
         version=0,
         assignments=assignments(question.case, question.kinds, counts, demand, question.held, warm),

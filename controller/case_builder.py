@@ -110,6 +110,7 @@ def _application(application: Application, demand: Demanded) -> CaseApplication:
         demand=demand.rate,
         weight=application.weight,
         min_accuracy=min(1.0, application.min_accuracy / application.best_accuracy()),
+        min_replicas=application.min_replicas,
         headroom=max(1.0, demand.planned / demand.rate) if demand.rate > 0 else 1.0,
     )
 

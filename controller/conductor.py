@@ -28,8 +28,9 @@ from tidewise.controller.quarantine import Quarantine
 from tidewise.controller.question import View
 from tidewise.controller.registry import Facts, Refusal, Registry
 from tidewise.controller.rejoin import Rejoining
-from tidewise.controller.retiring import Retiring
-from tidewise.controller.triggers import Cause, Trigger
+from tidewise.controller.retiring import Retiring, Transition
+from tidewise.controller.triggers import Cause, Trigger, devices_changed
+from tidewise.controller.unprofiled import sentence
 from tidewise.controller.warm import SIBLINGS
 from tidewise.core.cluster import Cluster
 from tidewise.core.demand import NO_DEMAND, Estimate
@@ -72,11 +73,13 @@ class Conductor:
         self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
 
-    def resume(self, plan: Plan, revision: int) -> None:
-        """Go on from the plan in force when the controller stopped, and above this revision.
+    def resume(self, plan: Plan, revision: int, transitions: Mapping[str, Transition] | None = None) -> None:
+        """Go on from the plan and the transitions in force when the controller stopped, and above this revision.
 
         Call it when all applications are known: what the plan says of variants that are gone meanwhile is void.
         """
+        for source in self.retiring.resume(transitions or {}, self.registry):
+            self.registry.applied(source, source.parse())
         left = without_missing(plan, self.registry.applications)
         if left != plan.assignments:
             plan = replace(plan, assignments=left, version=plan.version + 1)
@@ -141,6 +144,7 @@ class Conductor:
             case WorkerReported(connection, report):
                 facts = self.registry.worker_reported(connection, report, now)
                 self.warnings += [f"worker {name!r} now belongs to a newer process" for name in facts.superseded]
+                self.warnings += [sentence(name, one) for name, one in facts.unprofiled]
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)
@@ -165,8 +169,8 @@ class Conductor:
                 return self._removed(name, now)
             case Solved(ticket, solution):
                 return self.planner.solved(ticket, solution, self.view(now), now)
-            case SolveFailed(ticket, reason):
-                return self.planner.failed(ticket, reason, self.view(now), now)
+            case SolveFailed(ticket, reason, answer):
+                return self.planner.failed(ticket, reason, self.view(now), now, answer)
         return []
 
     def _tick(self, now: float) -> list[Action]:
@@ -174,7 +178,7 @@ class Conductor:
         self.demand.tick(now)
         self.rejoining.tick(now)
         registry = self.registry
-        for source in self.retiring.advance(registry, self.planner.plan):
+        for source in self.retiring.advance(registry, self.planner.plan) if self.rejoining.done else ():
             self._take_facts(registry.applied(source, source.parse()), now)
             self.planner.note(Trigger(Cause.APPLICATION, "old variants retire"), now)
         measures = self._measuring.requests(
@@ -209,12 +213,7 @@ class Conductor:
         news = facts.devices or facts.introduced or facts.profiles or facts.applications
         self._stale_orders = self._stale_orders or news
         if facts.devices:
-            words = [
-                f"{names} {what}"
-                for what, names in (("left", _names(facts.lost)), ("came", _names(facts.gained)))
-                if names
-            ]
-            self.planner.note(Trigger(Cause.DEVICES, ", ".join(words)), now, settle=bool(facts.gained))
+            self.planner.note(devices_changed(facts.lost, facts.gained), now, settle=bool(facts.gained))
         if facts.profiles:
             self.planner.note(Trigger(Cause.PROFILE, "new measurements"), now, settle=True)
         for refusal in facts.refusals:
@@ -239,8 +238,3 @@ class Conductor:
         if name in self.expected and name not in self._seen:
             return Estimate(level=self.expected[name])
         return self.demand.estimate(name, now) if name in self.registry.applications else NO_DEMAND
-
-
-def _names(names: frozenset[str]) -> str:
-    first = sorted(names)
-    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")

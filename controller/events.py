@@ -71,10 +71,11 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class SolveFailed:
-    """The solver hung, crashed or refused."""
+    """The solver hung, crashed, lied or refused; ``answer`` is the plan it gave before, if that is sound."""
 
     ticket: int
     reason: str
+    answer: Solution | ScenarioSolution | None = None
 
 
 Event = (

@@ -28,9 +28,12 @@ def place(counts: Mapping[str, int], devices: Collection[str], held: Held) -> di
     placed = _keepers(counts, sorted(devices), held)
     missing = Counter(counts) - Counter(placed.values())
     free = [one for one in sorted(devices) if one not in placed]
+    sorted_for = ""
     for variant in sorted(missing):
         application, _ = parted(variant)
-        free.sort(key=lambda one: (_strangeness(held.get(one, ()), application), one))
+        if application != sorted_for:
+            free.sort(key=lambda one: (_strangeness(held.get(one, ()), application), one))
+            sorted_for = application
         placed.update(dict.fromkeys(free[: missing[variant]], variant))
         del free[: missing[variant]]
     return placed
@@ -60,9 +63,13 @@ def assignments(
 
 
 def _keepers(counts: Mapping[str, int], devices: Collection[str], held: Held) -> dict[str, str]:
-    """A largest set of devices that keep a variant they hold (augmenting paths; immediate if each holds one)."""
+    """A largest set of devices that keep a variant they hold (augmenting paths; immediate if each holds one).
+
+    Variants from which no path led to a free place stay so, whatever is placed later: they are not tried again.
+    """
     placed: dict[str, str] = {}
     hosts: dict[str, list[str]] = {variant: [] for variant in counts}
+    full: set[str] = set()
 
     def keep(device: str, tried: set[str]) -> bool:
         for variant in held.get(device, ()):
@@ -84,7 +91,9 @@ def _keepers(counts: Mapping[str, int], devices: Collection[str], held: Held) ->
         return False
 
     for device in devices:
-        keep(device, set())
+        tried = set(full)
+        if not keep(device, tried):
+            full = tried
     return placed
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tidewise.controller.allocation.problem import Terms
 from tidewise.controller.answer import Kept, Stale, without_missing
 from tidewise.controller.policies.policy import AllocationPolicy, Answer, Problem
 from tidewise.controller.question import Question, View
-from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, overload, stretched
+from tidewise.controller.triggers import Cause, Trigger, burst, hold_off, stretched, violations
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.plan import EMPTY_PLAN, Plan
 
 SETTLE = 0.5  # seconds without a newly attached device before a plan is made for those that came
-OVERLOAD_EVERY = 1 / 3  # of the period: an overloaded cluster stays overloaded, and planning again does not help it
+VIOLATIONS_EVERY = 1 / 3  # of the period: where demand exceeds what the cluster carries, planning again is no help
+NO_TERMS = Terms()
 URGENT = (Cause.START, Cause.APPLICATION, Cause.DEVICES, Cause.REFUSAL, Cause.PROFILE)
 
 
@@ -23,6 +25,7 @@ class Solve:
 
     ticket: int
     case: Problem
+    terms: Terms = NO_TERMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Planner:
     _considered_at: float | None = None
     _considered: Mapping[str, float] = field(default_factory=dict)
     _stretch: Mapping[str, float] = field(default_factory=dict)
-    _overload_at: float = float("-inf")
+    _violations_at: float = float("-inf")
     _failures: int = 0
     _saw_demand: bool = False
 
@@ -102,10 +105,10 @@ class Planner:
             return [Keep(verdict.reason)]
         return [self._adopt(verdict)]
 
-    def failed(self, ticket: int, reason: str, view: View, now: float) -> list[Action]:
-        """The solver hung, crashed or refused."""
+    def failed(self, ticket: int, reason: str, view: View, now: float, answer: Answer | None = None) -> list[Action]:
+        """The solver hung, crashed, lied or refused; ``answer`` is what it said before, if that was sound."""
         question = self._take(ticket, self.settings.solve_limit, now)
-        return [] if question is None else self._fail(question, reason, view, now)
+        return [] if question is None else self._fail(question, reason, view, now, answer)
 
     def withdraw(self, view: View, detail: str, now: float) -> list[Action]:
         """An application was removed or replaced: what the plan in force says of variants that are gone is void."""
@@ -132,9 +135,9 @@ class Planner:
 
     def _sudden(self, view: View, now: float) -> Trigger | None:
         found = burst(view.estimates, self._considered, self.settings) or stretched(view.devices, self._stretch)
-        if found is None and now >= self._overload_at + self.settings.period * OVERLOAD_EVERY:
-            found = overload(view.devices, {one.worker: one.application for one in self.plan.assignments})
-            self._overload_at = now if found is not None else self._overload_at
+        if found is None and now >= self._violations_at + self.settings.period * VIOLATIONS_EVERY:
+            found = violations(view.devices, {one.worker: one.application for one in self.plan.assignments})
+            self._violations_at = now if found is not None else self._violations_at
         return found
 
     def _ask(self, trigger: Trigger, view: View, now: float) -> list[Action]:
@@ -147,7 +150,7 @@ class Planner:
         self._considered = {name: one.planned for name, one in question.demand.items()}
         self._stretch = {name: one.report.stretch for name, one in view.devices.items()}
         self._earliest = now + hold_off(self.settings, 0.0)
-        return [Solve(question.ticket, question.solve)]
+        return [Solve(question.ticket, question.solve, _terms(question))]
 
     def _take(self, ticket: int, seconds: float, now: float) -> Question | None:
         """The question this ticket answers, None if it was answered before."""
@@ -160,12 +163,20 @@ class Planner:
         )
         return question
 
-    def _fail(self, question: Question, reason: str, view: View, now: float) -> list[Action]:
-        """Keep the last good plan. Where it leaves an application unserved, a plan that needs no solver stands in."""
+    def _fail(
+        self, question: Question, reason: str, view: View, now: float, answer: Answer | None = None
+    ) -> list[Action]:
+        """Keep the last good plan, unless the fast plan is better. Where neither serves, one without a solver does."""
         self._failures += 1
         self._again(question)
         self._earliest = now + min(self.settings.period, hold_off(self.settings, 0.0) * 2**self._failures)
         keep = Keep(reason, failure=True)
+        verdict = None if answer is None else self.policy.judge(question, answer, self.plan, view)
+        if isinstance(verdict, Kept):
+            self.plan = verdict.plan
+            return [keep]
+        if isinstance(verdict, Plan):
+            return [keep, self._adopt(verdict)]
         stand_in = self.policy.stand_in(question, self.plan, view)
         return [keep] if stand_in is None else [keep, self._adopt(stand_in)]
 
@@ -178,3 +189,9 @@ class Planner:
         self.plan = replace(plan, version=max(self.floor, self.plan.version) + 1)
         self.floor = self.plan.version
         return Publish(self.plan)
+
+
+def _terms(question: Question) -> Terms:
+    """What the settings ask of the solve. The swap cost is that of every device; a load costs its part of it."""
+    settings = question.settings
+    return Terms(settings.swap_cost / max(1, sum(question.case.device_types.values())), settings.max_min)

@@ -47,8 +47,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One planning in flight. ``case`` has all devices, ``solve`` is what the solver is asked, ``reserved`` what was
-    set aside before. ``forced``: the answer is published even if it changes nothing.
+    """One planning in flight. ``case`` has all devices, ``solve`` is what the solver is asked, ``reserved`` what
+    was set aside before, ``settings`` what it is asked under. ``forced``: the answer is published even if it changes
+    nothing.
     """
 
     ticket: int
@@ -59,6 +60,7 @@ class Question:
     kinds: Mapping[str, Kind]
     demand: Mapping[str, Demanded]
     held: Held
+    settings: PlannerSettings
     asked: float = 0.0
     forced: bool = False
 
@@ -88,7 +90,7 @@ def ask(
         build_case(view.applications, kinds, view.profile, view.device_types, demand, counts, view.batch_share)
     )
     reserved = reserve(case)
-    return Question(ticket, trigger, case, without(case, reserved), reserved, kinds, demand, held)
+    return Question(ticket, trigger, case, without(case, reserved), reserved, kinds, demand, held, settings)
 
 
 def held_by(view: View, plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -127,4 +129,4 @@ def demand_of(name: str, application: Application, trigger: Trigger, view: View,
         rate = recent
     if name in trigger.applications:
         rate = max(rate, estimate.rates[BURST_WINDOW])
-    return Demanded(rate, planned_demand(rate, estimate.dispersion, application.slo, settings))
+    return Demanded(rate, planned_demand(rate, estimate.dispersion, application.slo, settings, application.headroom))

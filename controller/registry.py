@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tidewise.core.application import Application
 from tidewise.core.profile import Key, Profile
-from tidewise.core.report import DeviceReport, RouterReport, WorkerReport
+from tidewise.core.report import DeviceReport, RouterReport, Unprofiled, WorkerReport
 from tidewise.core.repository import ApplicationSource
 
 SILENCE = 3.0  # seconds without a report after which a device counts as gone although its stream is open
@@ -42,7 +42,7 @@ class Refusal:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What an event changed. ``readiness`` is anything a route depends on; ``introduced`` a new stream, or one that
-    said what profiles it knows.
+    said what profiles it knows. ``unprofiled`` are those a device said for the first time.
     """
 
     gained: frozenset[str] = frozenset()
@@ -52,6 +52,7 @@ class Facts:
     introduced: bool = False
     applications: bool = False
     refusals: tuple[Refusal, ...] = ()
+    unprofiled: tuple[tuple[str, Unprofiled], ...] = ()
     superseded: tuple[str, ...] = ()
 
     @property
@@ -127,6 +128,7 @@ class Registry:
             introduced=introduced,
             profiles=self._learn(connection, report),
             refusals=_refusals(old, report.devices),
+            unprofiled=_unprofiled(old, report.devices),
             superseded=superseded,
         )
 
@@ -217,3 +219,8 @@ def _refusals(old: Mapping[str, Device], reports: tuple[DeviceReport, ...]) -> t
         for one in reports
         if one.refused_version > (old[one.name].report.refused_version if one.name in old else one.applied_version)
     )
+
+
+def _unprofiled(old: Mapping[str, Device], reports: tuple[DeviceReport, ...]) -> tuple[tuple[str, Unprofiled], ...]:
+    known = {(name, one) for name, device in old.items() for one in device.report.unprofiled}
+    return tuple((one.name, each) for one in reports for each in one.unprofiled if (one.name, each) not in known)

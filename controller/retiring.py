@@ -3,7 +3,8 @@
 Routes, orders and answers name variants, so a variant that serves must stay part of its application. Those the new
 application no longer names are written into its text again: first with their accuracy, so that plans go on with them
 while the new ones are measured; then without, which plans take for "not to be hosted"; and when no device serves them
-any more they are left out.
+any more they are left out. A controller keeps its transitions, or a start in the middle of one would find the new
+application alone, and take the variants that serve for gone.
 """
 
 from __future__ import annotations
@@ -35,6 +36,24 @@ class Retiring:
     """The applications in transition, by name."""
 
     _open: dict[str, Transition] = field(default_factory=dict)
+
+    @property
+    def transitions(self) -> Mapping[str, Transition]:
+        """Those that are not complete, to be kept for a controller that starts again in the middle of one."""
+        return dict(self._open)
+
+    def resume(self, transitions: Mapping[str, Transition], registry: Registry) -> Iterator[ApplicationSource]:
+        """Go on with those of which the new application is still the one known; what stands for each."""
+        for name, one in transitions.items():
+            if registry.sources.get(name) != one.after:
+                continue
+            try:
+                now = extended(one)
+                now.parse()
+            except RepositoryError:
+                continue
+            self._open[name] = one
+            yield now
 
     def replaced(self, name: str, source: ApplicationSource, registry: Registry, plan: Plan) -> ApplicationSource:
         """What stands for the application ``name`` now that ``source`` is to replace it."""
@@ -109,4 +128,4 @@ def _can_follow(after: Application, registry: Registry) -> bool:
     """Whether every device type has some new variant measured, so that a plan can do without the old ones."""
     types = {one.report.device_type for one in registry.serving().values()}
     able = [one for one in after.variants if one.accuracy]
-    return all(any(measured(registry.profile, after, one, kind) for one in able) for kind in types)
+    return bool(types) and all(any(measured(registry.profile, after, one, kind) for one in able) for kind in types)

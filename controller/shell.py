@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidewise.controller.allocation.solve import Limits
 from tidewise.controller.catalogue import Catalogue
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationApplied, ApplicationRemoved, Event, Solved, SolveFailed, Ticked
+from tidewise.controller.exchange import Request
 from tidewise.controller.outbox import Outbox
 from tidewise.controller.planner import Action, Keep, Publish, Solve
 from tidewise.controller.policies import allocation_policy
+from tidewise.controller.retiring import Transition
 from tidewise.controller.solving import SolverProcess
 from tidewise.controller.status import status_message
 from tidewise.controller.store import Store
@@ -29,6 +32,7 @@ from tidewise.proto.convert_reports import order_message
 
 TICK = 0.25  # seconds
 GAUGES_EVERY = 4  # ticks
+OWN_SHARE = 0.5  # of the wall-clock limit is what one integer program may take before it must return what it has
 log = logging.getLogger(__name__)
 
 
@@ -73,13 +77,15 @@ class Shell:
         self._solves: set[asyncio.Task[None]] = set()
         self._telemetry = Telemetry()
         self._told_routers = -1
+        self._transitions: Mapping[str, Transition] = {}
         self._started = time.monotonic()
 
     def load(self) -> None:
         """Read the applications and the plan from before. Raises RepositoryError."""
         for source, application in self.catalogue.load(self.settings.repository, self.store):
             self.step(ApplicationApplied(source, application))
-        self.conductor.resume(self.store.last_plan(), self.store.revision_base)
+        self._transitions = self.store.last_transitions()
+        self.conductor.resume(self.store.last_plan(), self.store.revision_base, self._transitions)
 
     async def run(self) -> None:
         """Tick until cancelled."""
@@ -104,6 +110,7 @@ class Shell:
         """One event: decide, act, tell."""
         for action in self.conductor.step(event, time.monotonic()):
             self._act(action)
+        self._keep_transitions()
         for text in self.conductor.warnings:
             log.warning(text)
         self.conductor.warnings.clear()
@@ -154,15 +161,25 @@ class Shell:
         except OSError as error:  # serving matters more; workers know the version too
             log.warning("the plan cannot be written to the state folder", extra={"reason": str(error)})
 
+    def _keep_transitions(self) -> None:
+        now = self.conductor.retiring.transitions
+        if now == self._transitions:
+            return
+        self._transitions = now
+        try:
+            self.store.keep_transitions(now)
+        except OSError as error:
+            log.warning("what is being replaced cannot be written to the state folder", extra={"reason": str(error)})
+
     async def _solve(self, action: Solve) -> None:
         settings = self.settings.cluster.planner
         method = allocation_policy(self.settings.cluster.policies.allocation).method or settings.solver
-        try:
-            solution = await self._solver.solve(action.case, method, settings.gap, settings.solve_limit)
-        except SolverError as error:
-            self.step(SolveFailed(action.ticket, str(error)))
+        limits = Limits(gap=settings.gap, seconds=settings.solve_limit * OWN_SHARE)
+        verdict = await self._solver.solve(Request(action.case, method, limits, action.terms), settings.solve_limit)
+        if verdict.failure is None and verdict.answer is not None:
+            self.step(Solved(action.ticket, verdict.answer))
         else:
-            self.step(Solved(action.ticket, solution))
+            self.step(SolveFailed(action.ticket, verdict.reason, verdict.answer))
 
     async def _warm_up(self) -> None:
         try:

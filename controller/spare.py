@@ -37,9 +37,17 @@ def reserve(case: Case) -> dict[str, dict[str, int]]:
 
 
 def without(case: Case, reserved: Counts) -> Case:
-    """The case with the reserved devices gone."""
+    """The case with the reserved devices gone, which count as replicas of their applications."""
     left = {kind: n - sum(reserved.get(kind, {}).values()) for kind, n in case.device_types.items()}
-    return replace(case, device_types=left)
+    hosts: Counter[str] = Counter()
+    for row in reserved.values():
+        for variant, n in row.items():
+            hosts[case.variants[variant].application] += n
+    applications = {
+        name: replace(one, min_replicas=max(0, one.min_replicas - hosts[name]))
+        for name, one in case.applications.items()
+    }
+    return replace(case, device_types=left, applications=applications)
 
 
 def filled(

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from tidewise.controller.conductor import Conductor
+from tidewise.controller.unprofiled import sentence, unprofiled
 from tidewise.core.application import Application
 from tidewise.core.plan import Plan
 from tidewise.proto import control_pb2 as pb
@@ -68,9 +69,10 @@ def planned_accuracy(application: Application, plan: Plan) -> float:
 
 
 def _failures(conductor: Conductor) -> str:
-    """Why planning failed last, and which model files are planned around."""
+    """Why planning failed last, and which variants are planned around."""
     found = [conductor.failure] if conductor.failure else []
     names = {v.digest: f"{a.name}/{v.name}" for a in conductor.registry.applications.values() for v in a.variants}
     for (device, digest), reason in sorted(conductor.quarantine.why.items()):
         found.append(f"{names.get(digest, digest)} is not planned on {device}: {reason}")
+    found += [sentence(report.name, one) for report, one in unprofiled(conductor.registry)]
     return "; ".join(found)

@@ -5,6 +5,7 @@
     lock                             held while a controller uses the folder
     state.json                       which folders count, which applications were removed, the revision block
     plan.json                        the plan in force
+    transitions.json                 applications that are being replaced while they serve
 
 Every file is replaced by a rename, so that a kill at any moment leaves the old state or the new one.
 """
@@ -16,12 +17,15 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from google.protobuf import json_format
 
+from tidewise.controller.retiring import Transition
+from tidewise.controller.transition_file import format_transitions, parse_transitions
 from tidewise.core.errors import ConfigError
 from tidewise.core.plan import EMPTY_PLAN, Plan
 from tidewise.proto import control_pb2 as pb
@@ -111,6 +115,18 @@ class Store:
             return plan_noun(json_format.Parse(text, pb.Plan()))
         except (OSError, ValueError, json_format.ParseError):
             return EMPTY_PLAN
+
+    def keep_transitions(self, transitions: Mapping[str, Transition]) -> None:
+        """Write which applications are being replaced."""
+        _replace(self.folder / "transitions.json", format_transitions(transitions))
+
+    def last_transitions(self) -> dict[str, Transition]:
+        """Those under way when the controller stopped; none if there were none or they cannot be read."""
+        file = self.folder / "transitions.json"
+        try:
+            return parse_transitions(file.read_text(encoding="utf-8"), str(file))
+        except (OSError, ValueError, ConfigError):
+            return {}
 
     def _take(self) -> None:
         self._lock = (self.folder / "lock").open("w")

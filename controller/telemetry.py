@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.planner import Action, Keep, Publish
 from tidewise.controller.status import planned_accuracy
+from tidewise.controller.unprofiled import unprofiled
 from tidewise.core import metrics_catalogue as catalogue
 from tidewise.core.plan import Plan
 from tidewise.dashboard.prometheus import Metrics
@@ -48,6 +49,8 @@ class Telemetry:
         metrics.set(catalogue.CONTROLLER_PHI, plan.phi)
         metrics.set(catalogue.CONTROLLER_ROUTERS, len(registry.routers))
         self._set(catalogue.CONTROLLER_WORKERS, types)
+        failed = Counter((one.application, one.variant, report.device_type) for report, one in unprofiled(registry))
+        metrics.set_all(catalogue.CONTROLLER_UNPROFILED, {key: float(n) for key, n in failed.items()})
         self._applications(conductor, plan, now)
         for device_type, n in (conductor.refusals - self._refusals).items():
             metrics.count(catalogue.CONTROLLER_REFUSED, n, device_type=device_type)

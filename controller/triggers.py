@@ -13,8 +13,8 @@ from tidewise.core.demand import Estimate
 
 BURST_WINDOW = 1.0  # seconds
 LEAST_PLANNED = 1.0  # queries per second; below it single arrivals would pass for bursts
-OVERLOAD_RATIO = 0.1  # of a worker's arrivals, violated over the last second
-OVERLOAD_RATE = 1.0  # violations per second, so that one late answer is no overload
+VIOLATION_RATIO = 0.1  # of a worker's arrivals, violated over the last second
+VIOLATION_RATE = 1.0  # violations per second, so that one late answer is no trigger
 AFTER_SOLVE = 0.5  # seconds to see what a plan did before the next
 
 
@@ -24,7 +24,7 @@ class Cause(StrEnum):
     START = "start"
     PERIOD = "period"
     BURST = "burst"
-    OVERLOAD = "overload"
+    VIOLATIONS = "violations"
     DEVICES = "devices"
     APPLICATION = "application"
     PROFILE = "profile"
@@ -41,6 +41,17 @@ class Trigger:
 
     def __str__(self) -> str:
         return f"{self.cause}: {self.detail}" if self.detail else str(self.cause)
+
+
+def devices_changed(lost: frozenset[str], gained: frozenset[str]) -> Trigger:
+    """Devices left or came."""
+    words = (f"{_names(names)} {what}" for what, names in (("left", lost), ("came", gained)) if names)
+    return Trigger(Cause.DEVICES, ", ".join(words))
+
+
+def _names(names: frozenset[str]) -> str:
+    first = sorted(names)
+    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
 
 
 def burst(estimates: Mapping[str, Estimate], planned: Mapping[str, float], settings: PlannerSettings) -> Trigger | None:
@@ -71,22 +82,22 @@ def stretched(devices: Mapping[str, Device], planned: Mapping[str, float]) -> Tr
     return Trigger(Cause.PROFILE, f"{slower[0]} takes {devices[slower[0]].report.stretch:.2g} times its profile")
 
 
-def overload(devices: Mapping[str, Device], hosted: Mapping[str, str]) -> Trigger | None:
+def violations(devices: Mapping[str, Device], hosted: Mapping[str, str]) -> Trigger | None:
     """Whether a worker dropped or delayed more than a tenth of the last second's arrivals.
 
     ``hosted`` is the application of each worker.
     """
-    found = sorted(name for name, one in devices.items() if name in hosted and _overloaded(one))
+    found = sorted(name for name, one in devices.items() if name in hosted and _violates(one))
     if not found:
         return None
     report = devices[found[0]].report
     detail = f"{found[0]} violates {report.violation_rate:.1f} of {report.arrival_rate:.1f} queries/s"
-    return Trigger(Cause.OVERLOAD, detail, frozenset(hosted[name] for name in found))
+    return Trigger(Cause.VIOLATIONS, detail, frozenset(hosted[name] for name in found))
 
 
-def _overloaded(device: Device) -> bool:
+def _violates(device: Device) -> bool:
     report = device.report
-    return report.violation_rate > max(OVERLOAD_RATE, OVERLOAD_RATIO * report.arrival_rate)
+    return report.violation_rate > max(VIOLATION_RATE, VIOLATION_RATIO * report.arrival_rate)
 
 
 def hold_off(settings: PlannerSettings, solve: float) -> float:

@@ -53,6 +53,18 @@ def worth(case: Case, counts: Counts, demand: Mapping[str, float]) -> Worth:
     return Worth(rates, served, value / total if total > 0 else 0.0)
 
 
+def worst_accuracy(case: Case, value: Worth, demand: Mapping[str, float]) -> float:
+    """The lowest mean accuracy of an application over its demand, relative to its best variant; 1 without demand."""
+    earned: dict[str, float] = defaultdict(float)
+    best: dict[str, float] = defaultdict(float)
+    for (_, variant), rate in value.rates.items():
+        earned[case.variants[variant].application] += case.variants[variant].accuracy * rate
+    for one in case.variants.values():
+        best[one.application] = max(best[one.application], one.accuracy)
+    asked = [name for name in value.served if best[name] > 0]
+    return min((earned[name] / (demand[name] * best[name]) for name in asked), default=1.0)
+
+
 def rooms_by_application(case: Case, counts: Counts) -> dict[str, dict[Group, float]]:
     """For every application the groups that can serve it, and how much."""
     found: dict[str, dict[Group, float]] = defaultdict(dict)

@@ -63,7 +63,11 @@ class TestData:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What clients call: owns one SLO (seconds) and a family of variants, ordered by version."""
+    """What clients call: owns one SLO (seconds) and a family of variants, ordered by version.
+
+    ``weight`` and ``min_accuracy`` say what its accuracy counts and where a plan must keep it, ``min_replicas`` how
+    many devices host it at least while all demand is served; ``headroom`` replaces the cluster's, if given.
+    """
 
     name: str
     slo: float
@@ -72,6 +76,8 @@ class Application:
     outputs: tuple[TensorSpec, ...]
     weight: float = 1.0
     min_accuracy: float = 0.0
+    min_replicas: int = 0
+    headroom: float | None = None
     description: str = ""
     test_data: TestData | None = None
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from tidewise.core.errors import CaseError
 
+# Beyond these the arithmetic of solvers fails, not the planner: no cluster is near them.
+MOST_QUERIES = 1e12  # per second
+MOST_DEVICES = 1e7  # of one type
+MOST_WEIGHT = 1e6
+
 
 @dataclass(frozen=True, slots=True)
 class CaseApplication:
@@ -49,21 +54,24 @@ class Case:
 
     def __post_init__(self) -> None:
         for name, count in self.device_types.items():
-            _check_number(f"device type {name!r}", "count", count)
+            _check_number(f"device type {name!r}", "count", count, high=MOST_DEVICES)
         for name, application in self.applications.items():
             _check_application(f"application {name!r}", application)
         for name, variant in self.variants.items():
             _check_known(f"variant {name!r}: application", [variant.application], self.applications)
             _check_number(f"variant {name!r}", "accuracy", variant.accuracy, high=1.0)
-        for what, table in (("capacity_qps", self.capacity), ("current", self.current)):
-            self._check_pairs(what, table)
+        for what, table, high in (
+            ("capacity_qps", self.capacity, MOST_QUERIES),
+            ("current", self.current, MOST_DEVICES),
+        ):
+            self._check_pairs(what, table, high)
 
-    def _check_pairs(self, what: str, table: Mapping[str, Mapping[str, float]]) -> None:
+    def _check_pairs(self, what: str, table: Mapping[str, Mapping[str, float]], high: float) -> None:
         _check_known(f"{what}: device type", table, self.device_types)
         for device_type, row in table.items():
             _check_known(f"{what} of {device_type!r}: variant", row, self.variants)
             for variant, value in row.items():
-                _check_number(f"{what} of {device_type!r}", variant, value)
+                _check_number(f"{what} of {device_type!r}", variant, value, high=high)
 
     def with_demand(self, demand: Mapping[str, float]) -> Case:
         """The same case with other demands (queries per second) for the applications named."""
@@ -79,10 +87,10 @@ class Case:
 
 
 def _check_application(where: str, application: CaseApplication) -> None:
-    _check_number(where, "demand_qps", application.demand)
-    _check_number(where, "weight", application.weight)
+    _check_number(where, "demand_qps", application.demand, high=MOST_QUERIES)
+    _check_number(where, "weight", application.weight, high=MOST_WEIGHT)
     _check_number(where, "min_accuracy", application.min_accuracy, high=1.0)
-    _check_number(where, "min_replicas", application.min_replicas)
+    _check_number(where, "min_replicas", application.min_replicas, high=MOST_DEVICES)
     _check_number(where, "headroom", application.headroom, low=1.0)
 
 

@@ -32,6 +32,7 @@ def parse(text: str) -> Table:
 
 def case_from_table(table: Table) -> Case:
     """The case in this table; every key is taken. Raises CaseError."""
+    _need(table)
     devices = table.table("device_types")
     case = Case(
         device_types={name: devices.integer(name) for name in list(devices.values)},
@@ -45,6 +46,16 @@ def case_from_table(table: Table) -> Case:
     )
     table.done()
     return case
+
+
+def _need(table: Table) -> None:
+    """Refuse a case without its four tables, or with nothing to plan. Raises CaseError."""
+    for key in ("device_types", "applications", "variants", "capacity_qps"):
+        if key not in table.values:
+            raise CaseError(f"{table.where}: {key} is missing; docs/formats.md shows a planning case")
+    for key in ("device_types", "applications"):
+        if table.values[key] == {}:
+            raise CaseError(f"{table.where}: {key} is empty; name at least one")
 
 
 def scenario_case_from_table(table: Table) -> ScenarioCase:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidewise.core.capacity import QUEUE_SHARE
+
 EMULATED = "emulated"
 SLOWDOWN = "slowdown"
 CPU = "cpu"
@@ -18,6 +20,8 @@ class DeviceType:
     ``provider`` is cpu, slowdown (cpu, but a batch ends at start + ``slowdown`` times its uncontended median, never
     before the computation is done), emulated (no model: sleeps by ``profile`` and answers zeros), or the name of an
     onnxruntime execution provider. ``memory`` is in bytes, None for no limit. ``batch_sizes`` are those profiled.
+    Emulated devices load a variant in ``load_factor`` times its profiled load time, and a batch takes its median times
+    a normal factor of standard deviation ``noise``.
     """
 
     name: str
@@ -28,6 +32,8 @@ class DeviceType:
     memory: int | None = None
     batch_sizes: tuple[int, ...] = DEFAULT_BATCH_SIZES
     profile: str | None = None
+    noise: float = 0.0
+    load_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +53,10 @@ class Policies:
     ``swaps`` are staged (the old variant serves until the new one is ready) or blocking (as in published systems).
     """
 
-    allocation: str = "ilp"
+    allocation: str = "tidewise"
     routing: str = "least-backlog"
     batching: str = "eager"
-    variant_choice: str = "planned"
+    variant_choice: str = "anytime"
     swaps: str = "staged"
 
 
@@ -62,9 +68,13 @@ class PlannerSettings:
     ``burst_ratio`` times the planned rate plus ``burst_sigma`` standard deviations, but not within ``hold_off``
     seconds of the last plan. Demand is planned as headroom * d + sigma * sqrt(dispersion * d / (SLO / 2)).
     ``solve_limit`` is the wall-clock seconds after which a solve is killed.
+
+    ``swap_cost`` is the accuracy given up, inside the solve, to avoid loading every device once; ``hysteresis`` the
+    accuracy that loading every device anew must gain before the plan in force gives way. Both in proportion for
+    fewer loads. ``max_min`` lifts the worst application's accuracy before the mean.
     """
 
-    period: float = 30.0
+    period: float = 10.0
     headroom: float = 1.05
     sigma: float = 1.0
     burst_ratio: float = 1.3
@@ -73,6 +83,9 @@ class PlannerSettings:
     solver: str = "auto"
     gap: float = 1e-4
     solve_limit: float = 5.0
+    swap_cost: float = 0.0
+    hysteresis: float = 0.02
+    max_min: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +94,7 @@ class Limits:
 
     max_message: int = 64 * 1024 * 1024
     max_queue: int = 512
-    batch_share: float = 0.5
+    batch_share: float = QUEUE_SHARE
 
 
 @dataclass(frozen=True, slots=True)

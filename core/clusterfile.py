@@ -26,13 +26,16 @@ MIB = 1024 * 1024
 POLICY_KEYS = ("allocation", "routing", "batching", "variant_choice", "swaps")
 
 
-def parse_cluster(text: str, where: str) -> Cluster:
-    """The cluster a TOML text describes; ``where`` names the file in error texts. Raises ConfigError."""
+def parse_cluster(text: str, where: str, faults: list[str] | None = None) -> Cluster:
+    """The cluster a TOML text describes; ``where`` names the file in error texts.
+
+    Raises ConfigError at the first fault; or, given a list of ``faults``, notes them all there.
+    """
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}") from error
-    table = Table(values, where, ConfigError)
+    table = Table(values, where, ConfigError, faults)
     types = table.named_tables("device_types")
     cluster = Cluster(
         device_types={table.checked_name(name, "device type"): _device_type(name, one) for name, one in types.items()}
@@ -58,14 +61,18 @@ def _device_type(name: str, table: Table) -> DeviceType:
         memory=None if memory is None else round(memory * 1e6),
         batch_sizes=tuple(sorted(set(table.integers("batch_sizes", DEFAULT_BATCH_SIZES, low=1)))),
         profile=table.text("profile") if "profile" in table.values else None,
+        noise=table.number("noise", 0.0, high=1.0),
+        load_factor=table.number("load_factor", 1.0),
     )
     table.done()
     if not found.batch_sizes:
-        raise ConfigError(f"{table.where}: batch_sizes must not be empty")
+        table.fault(f"{table.where}: batch_sizes must not be empty")
     if provider == EMULATED and found.profile is None:
-        raise ConfigError(f'{table.where}: an emulated device type needs profile = "FILE.json"')
+        table.fault(f'{table.where}: an emulated device type needs profile = "FILE.json"')
     if found.slowdown != 1.0 and provider != SLOWDOWN:
-        raise ConfigError(f'{table.where}: slowdown only acts with provider = "slowdown", not {provider!r}')
+        table.fault(f'{table.where}: slowdown only acts with provider = "slowdown", not {provider!r}')
+    if (found.noise, found.load_factor) != (0.0, 1.0) and provider != EMULATED:
+        table.fault(f'{table.where}: noise and load_factor only act with provider = "emulated", not {provider!r}')
     return found
 
 
@@ -81,7 +88,7 @@ def _ports(table: Table) -> Ports:
     given = [key for key in ("http", "grpc", "metrics", "controller") if getattr(ports, key)]
     for first, second in itertools.combinations(given, 2):
         if getattr(ports, first) == getattr(ports, second):
-            raise ConfigError(
+            table.fault(
                 f"{table.where}: {first} and {second} are both {getattr(ports, first)}; change one, or use 0 for a free"
                 " port"
             )
@@ -107,10 +114,13 @@ def _planner(table: Table) -> PlannerSettings:
         solver=table.text("solver", default.solver),
         gap=table.number("gap", default.gap, high=1.0),
         solve_limit=table.number("solve_limit_s", default.solve_limit, low=0.05),
+        swap_cost=table.number("swap_cost", default.swap_cost, high=1.0),
+        hysteresis=table.number("hysteresis", default.hysteresis, high=1.0),
+        max_min=table.boolean("max_min", default.max_min),
     )
     table.done()
     if settings.hold_off > settings.period:
-        raise ConfigError(
+        table.fault(
             f"{table.where}: hold_off_s {settings.hold_off:g} exceeds period_s {settings.period:g}; lower it, or bursts"
             " are never answered sooner than the period"
         )
@@ -148,6 +158,9 @@ def format_cluster(cluster: Cluster) -> str:
         _line("solver", planner.solver),
         _line("gap", planner.gap),
         _line("solve_limit_s", planner.solve_limit),
+        _line("swap_cost", planner.swap_cost),
+        _line("hysteresis", planner.hysteresis),
+        _line("max_min", planner.max_min),
         "",
         "[limits]",
         _line("max_message_mb", cluster.limits.max_message / MIB),
@@ -164,6 +177,8 @@ def _device_lines(one: DeviceType) -> list[str]:
     lines += [_line("slowdown", one.slowdown)] if one.provider == SLOWDOWN else []
     lines += [_line("memory_mb", one.memory / 1e6)] if one.memory is not None else []
     lines += [_line("profile", one.profile)] if one.profile is not None else []
+    if one.provider == EMULATED:
+        lines += [_line("noise", one.noise), _line("load_factor", one.load_factor)]
     return [*lines, _line("batch_sizes", list(one.batch_sizes))]
 
 

@@ -28,10 +28,15 @@ class Estimate:
 NO_DEMAND = Estimate()
 
 
-def planned_demand(rate: float, dispersion: float, slo: float, settings: PlannerSettings) -> float:
+def planned_demand(
+    rate: float, dispersion: float, slo: float, settings: PlannerSettings, headroom: float | None = None
+) -> float:
     """headroom * d + sigma * sqrt(dispersion * d / (SLO / 2)), in queries per second.
+
+    ``headroom`` is the application's own, the settings' if None.
 
     The square root covers what random arrivals add within the time a query may wait; a larger proportional margin
     would be too much for large applications and too little for small ones.
     """
-    return settings.headroom * rate + settings.sigma * math.sqrt(dispersion * rate / (slo / 2))
+    own = settings.headroom if headroom is None else headroom
+    return own * rate + settings.sigma * math.sqrt(dispersion * rate / (slo / 2))

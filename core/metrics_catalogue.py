@@ -139,13 +139,23 @@ WORKER_CONNECTED = _gauge(_W, "controller_connected", "1 while the controller is
 
 CONTROLLER_PLAN_VERSION = _gauge(_C, "plan_version", "Version of the plan in force.")
 CONTROLLER_PLAN_AGE = _gauge(_C, "plan_age_seconds", "Seconds since the plan in force was published.")
-CONTROLLER_PLANS = _counter(_C, "plans", "Plans published, by the kind of trigger.", "trigger", "status")
+CONTROLLER_PLANS = _counter(
+    _C,
+    "plans",
+    "Plans published, by the kind of trigger: period, burst, violations (a worker misses deadlines), devices, ...",
+    "trigger",
+    "status",
+)
 CONTROLLER_FAILURES = _counter(_C, "planning_failures", "Planning attempts that gave no plan; the last plan stays.")
 CONTROLLER_SOLVE = _seconds(_C, "solve", "Wall-clock time of one solve.")
 CONTROLLER_GAP = _gauge(
     _C, "solver_gap", "Certified gap of the plan in force, a fraction: (bound - objective) / bound."
 )
-CONTROLLER_PHI = _gauge(_C, "plan_phi", "Fraction of planned demand every application gets; 1 unless overloaded.")
+CONTROLLER_PHI = _gauge(
+    _C,
+    "plan_phi",
+    "Fraction of planned demand every application gets; below 1 in overload: more than the cheapest carry.",
+)
 CONTROLLER_DEMAND = _gauge(_C, "demand_queries_per_second", "Estimated demand.", "application")
 CONTROLLER_PLANNED_DEMAND = _gauge(
     _C, "planned_demand_queries_per_second", "Demand the plan in force was made for.", "application"
@@ -153,6 +163,9 @@ CONTROLLER_PLANNED_DEMAND = _gauge(
 CONTROLLER_DISPERSION = _gauge(_C, "demand_dispersion", "Index of dispersion of arrivals, 1 if Poisson.", "application")
 CONTROLLER_ACCURACY = _gauge(_C, "planned_accuracy", "Normalised accuracy the plan in force expects.", "application")
 CONTROLLER_HOSTING = _gauge(_C, "planned_workers", "Workers the plan in force gives this ceiling variant.", *_SERVED)
+CONTROLLER_UNPROFILED = _gauge(
+    _C, "unprofiled", "Devices that could not profile the variant, which is not planned on their type.", *_SERVED
+)
 CONTROLLER_WORKERS = _gauge(_C, "workers", "Devices attached.", "device_type")
 CONTROLLER_ROUTERS = _gauge(_C, "routers", "Routers attached.")
 CONTROLLER_REFUSED = _counter(

@@ -108,13 +108,16 @@ class Profile:
         return Profile(merged, self.host, self.created)
 
 
-def parse_profile(text: str, where: str) -> Profile:
-    """The profile in a JSON text; ``where`` names the file in error texts. Raises ProfileError."""
+def parse_profile(text: str, where: str, faults: list[str] | None = None) -> Profile:
+    """The profile in a JSON text; ``where`` names the file in error texts.
+
+    Raises ProfileError at the first fault; or, given a list of ``faults``, notes them all there.
+    """
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
         raise ProfileError(f"{where} is not valid JSON: {error}") from error
-    table = Table(values, where, ProfileError)
+    table = Table(values, where, ProfileError, faults)
     table.integer("schema_version", low=PROFILE_SCHEMA, high=PROFILE_SCHEMA)
     profile = Profile(host=table.text("host", ""), created=table.text("created", ""))
     entries = [(one.where, _entry(one)) for one in table.tables("entries")]
@@ -123,7 +126,7 @@ def parse_profile(text: str, where: str) -> Profile:
     for at, entry in entries:
         if entry.key in seen:
             application, variant, device_type = entry.key
-            raise ProfileError(
+            table.fault(
                 f"{at}: application {application!r}, variant {variant!r}, device type {device_type!r} stands twice;"
                 " remove one"
             )
@@ -145,7 +148,7 @@ def _entry(table: Table) -> VariantProfile:
     table.done()
     sizes = [one.size for one in entry.batches]
     if not sizes or sizes != sorted(set(sizes)):
-        raise ProfileError(f"{table.where}: batches must ascend in size and not be empty, not {sizes}")
+        table.fault(f"{table.where}: batches must ascend in size and not be empty, not {sizes}")
     return entry
 
 

@@ -21,13 +21,22 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Unprofiled:
+    """A variant that a device was asked to profile and could not, and why."""
+
+    application: str
+    variant: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceReport:
     """One device as its worker process sees it.
 
     ``memory`` is in bytes, None for no limit. ``warm`` lists what is ready, most accurate first. ``refused_version``
     is the newest plan version it could not follow, 0 if none. Rates are per second over the last second;
     ``served`` counts answers since the start by "application/variant"; ``stretch`` is how many times its profile a
-    batch takes lately, 1 where the profile holds.
+    batch takes lately, 1 where the profile holds. ``unprofiled`` are variants it tried to profile in vain.
     """
 
     name: str
@@ -44,6 +53,7 @@ class DeviceReport:
     served: Mapping[str, int] = field(default_factory=dict)
     draining: bool = False
     stretch: float = 1.0
+    unprofiled: tuple[Unprofiled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,22 +51,26 @@ class ApplicationSource:
         return with_measurements(application, self.digests, measured)
 
 
-def parse_application(text: str, where: str) -> Application:
+def parse_application(text: str, where: str, faults: list[str] | None = None) -> Application:
     """The application an application.toml describes; ``where`` names the file in error texts.
 
-    Raises RepositoryError with one sentence naming what is wrong.
+    Raises RepositoryError with one sentence naming what is wrong; or, given a list of ``faults``, notes all there.
     """
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RepositoryError(f"{where} is not valid TOML: {error}") from error
-    table = Table(values, where, RepositoryError)
+    table = Table(values, where, RepositoryError, faults)
     application = Application(
         name=table.name("name"),
         description=table.text("description", ""),
         slo=table.number("slo_ms", low=0.001) / 1e3,
         weight=table.number("weight", 1.0, low=1e-9),
         min_accuracy=table.number("min_accuracy", 0.0, high=1.0),
+        min_replicas=table.integer("min_replicas", 0, high=1_000_000),
+        headroom=table.number("headroom", low=1.0, high=100.0)
+        if "headroom" in table.values
+        else table.take("headroom"),
         inputs=_tensors(table, "inputs"),
         outputs=_tensors(table, "outputs"),
         test_data=_test_data(table),
@@ -83,12 +87,12 @@ def _tensors(table: Table, key: str) -> tuple[TensorSpec, ...]:
         datatype = one.text("datatype", choices=tuple(DATATYPES))
         shape = one.integers("shape", low=-1)
         if 0 in shape:
-            raise RepositoryError(f"{one.where}: shape {list(shape)} has an axis of length 0; use -1 for a free axis")
+            one.fault(f"{one.where}: shape {list(shape)} has an axis of length 0; use -1 for a free axis")
         found.append(TensorSpec(name, datatype, shape))
         one.done()
     if not found:
-        raise RepositoryError(f"{table.where}: at least one [[{key}]] is needed")
-    _refuse_repeats(table.where, key, [tensor.name for tensor in found])
+        table.fault(f"{table.where}: at least one [[{key}]] is needed")
+    _refuse_repeats(table, key, [tensor.name for tensor in found])
     return tuple(found)
 
 
@@ -122,27 +126,28 @@ def _variants(table: Table) -> tuple[Variant, ...]:
         )
         one.done()
     if not found:
-        raise RepositoryError(f"{table.where}: at least one [[variants]] is needed")
-    _refuse_repeats(table.where, "variants", [variant.name for variant in found])
-    _refuse_repeats(table.where, "variants", [str(variant.version) for variant in found])
-    _refuse_ambiguity(table.where, found)
+        table.fault(f"{table.where}: at least one [[variants]] is needed")
+    _refuse_repeats(table, "variants", [variant.name for variant in found])
+    _refuse_repeats(table, "variants", [str(variant.version) for variant in found])
+    _refuse_ambiguity(table, found)
     return tuple(sorted(found, key=lambda variant: variant.version))
 
 
-def _refuse_ambiguity(where: str, variants: list[Variant]) -> None:
+def _refuse_ambiguity(table: Table, variants: list[Variant]) -> None:
     """A client pins a variant by name or by version, so no name may be another's version."""
     versions = {str(one.version): one.name for one in variants}
     for one in variants:
         if versions.get(one.name, one.name) != one.name:
-            raise RepositoryError(
-                f"{where}: variant {one.name!r} is named like the version of variant {versions[one.name]!r}; rename it"
+            other = versions[one.name]
+            table.fault(
+                f"{table.where}: variant {one.name!r} is named like the version of variant {other!r}; rename it"
             )
 
 
-def _refuse_repeats(where: str, key: str, names: list[str]) -> None:
-    for name in names:
+def _refuse_repeats(table: Table, key: str, names: list[str]) -> None:
+    for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            raise RepositoryError(f"{where}: {key} names {name!r} twice")
+            table.fault(f"{table.where}: {key} names {name!r} twice")
 
 
 def parse_accuracy(text: str, where: str) -> dict[str, MeasuredAccuracy]:

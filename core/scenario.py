@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,3 +113,54 @@ class ScenarioSolution:
         if not any(sum(value.served.values()) for value in self.values):
             return None
         return sum(value.weight * value.accuracy for value in self.values) / weights
+
+
+def scenario_faults(asked: ScenarioCase, solution: ScenarioSolution, tolerance: float = 1e-6) -> Iterator[str]:
+    """One sentence per broken promise of a scenario solution, recomputed from names: no solver is trusted."""
+    if len(solution.values) != len(asked.demands):
+        yield f"values for {len(solution.values)} scenarios, {len(asked.demands)} were asked"
+        return
+    unknown = {*solution.families, *solution.warm} - {*asked.case.device_types}
+    names = {name for row in solution.families.values() for name in row} - {*asked.case.applications}
+    if unknown or names:
+        yield f"{min(unknown | names)!r} is not in the case"
+        return
+    for device_type, row in solution.families.items():
+        there = asked.case.device_types[device_type]
+        if any(type(n) is not int or n < 0 for n in row.values()):
+            yield f"{device_type}: counts must be whole numbers of at least 0"
+        elif sum(row.values()) > there:
+            yield f"{device_type}: {sum(row.values())} devices planned, {there} exist"
+        for name in row:
+            yield from _warm_faults(asked, solution, device_type, name)
+    yield from _value_faults(asked, solution, tolerance)
+
+
+def _warm_faults(asked: ScenarioCase, solution: ScenarioSolution, device_type: str, name: str) -> Iterator[str]:
+    """Faults of what the devices of one type keep warm of one application."""
+    warm = solution.warm.get(device_type, {}).get(name, ())
+    rates = asked.case.capacity.get(device_type, {})
+    if not warm and solution.families[device_type][name]:
+        yield f"{device_type}: nothing of {name} is kept warm"
+    for variant in warm:
+        found = asked.case.variants.get(variant)
+        if found is None or found.application != name or not rates.get(variant, 0.0) > 0:
+            yield f"{device_type}: {variant!r} cannot be kept warm for {name}"
+    budget = asked.warm_budget.get(device_type, math.inf)
+    if sum(asked.memory.get(one, 0) for one in warm) > budget:
+        yield f"{device_type}: what is kept warm of {name} exceeds {budget} bytes"
+
+
+def _value_faults(asked: ScenarioCase, solution: ScenarioSolution, tolerance: float) -> Iterator[str]:
+    if not solution.bound >= solution.objective - tolerance:
+        yield f"bound {solution.bound} is below objective {solution.objective}"
+    for name in asked.case.applications:
+        room = sum(
+            n * max((asked.case.capacity.get(t, {}).get(v, 0.0) for v in solution.warm[t][name]), default=0.0)
+            for t, row in solution.families.items()
+            if (n := row.get(name, 0)) and name in solution.warm.get(t, {})
+        )
+        for value, demand in zip(solution.values, asked.demands, strict=True):
+            said = value.served.get(name, 0.0)
+            if not said <= min(room, demand.get(name, 0.0)) + tolerance * max(1.0, room):
+                yield f"{name}: says {said} queries/s are served; its devices can serve {room}"

@@ -31,6 +31,9 @@ class Solution:
     served at least. ``busy`` is in devices, ``served`` in queries per second, ``cpu`` and ``wall`` in seconds.
     ``effective_accuracy`` is the mean accuracy over served queries, None if none is served. ``planned`` is the demand
     planned for where it differs from the case's because of headroom.
+
+    Under overload ``phi_bound`` bounds phi over the applications that can be served at all, ``served_bound`` the
+    queries per second served by any plan that keeps this phi, and ``bound`` the objective of any plan that keeps both.
     """
 
     status: Status
@@ -44,6 +47,8 @@ class Solution:
     loads: int
     planned: Mapping[str, float] = field(default_factory=dict)
     method: str = ""
+    phi_bound: float = 1.0
+    served_bound: float | None = None
     swap_cost: float = 0.0
     cpu: float = 0.0
     wall: float = 0.0
@@ -61,6 +66,8 @@ class Solution:
             "bound": self.bound,
             "gap": self.gap,
             "phi": self.phi,
+            "phi_bound": self.phi_bound,
+            "served_bound_qps": self.served_bound,
             "effective_accuracy": self.effective_accuracy,
             "served_qps": dict(self.served),
             "counts": {device_type: dict(row) for device_type, row in self.counts.items()},
@@ -163,6 +170,11 @@ def _value_faults(case: Case, solution: Solution, tolerance: float) -> Iterator[
         yield f"says objective {solution.objective}, its assignment gives {objective}"
     if not solution.bound >= solution.objective - tolerance:
         yield f"bound {solution.bound} is below objective {solution.objective}"
+    if not solution.phi_bound >= solution.phi - tolerance:
+        yield f"bound {solution.phi_bound} on phi is below phi {solution.phi}"
+    most = solution.served_bound
+    if most is not None and not most >= sum(solution.served.values()) * (1 - tolerance) - tolerance:
+        yield f"bound {most} on the queries served is below what is served, {sum(solution.served.values())}"
     if solution.loads != loads(case, solution.counts):
         yield f"says {solution.loads} loads, its counts need {loads(case, solution.counts)}"
     total = sum(solution.served.values())

@@ -10,14 +10,15 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from tidewise.core.errors import InputError
 from tidewise.core.run import Run, RunApplication
 from tidewise.core.scorecard import Scorecard
-from tidewise.dashboard import figures, panels
+from tidewise.dashboard import figures, keys, panels
 from tidewise.dashboard.card import Card, card_of
 from tidewise.dashboard.markup import Cell, document, figure, heading, note_list, section, table
 from tidewise.dashboard.numbers import count, milliseconds, percent
 from tidewise.dashboard.page import footer
-from tidewise.dashboard.palette import VIOLATIONS, Palette
+from tidewise.dashboard.palette import Palette
 from tidewise.dashboard.picture import png, svg
 from tidewise.dashboard.series import columns, series
 from tidewise.dashboard.verdict import HELD, MOSTLY, Level, Note, notes, title
@@ -42,9 +43,16 @@ class Entry:
 
 
 def entries(runs: Sequence[Run]) -> list[Entry]:
-    """The runs with names that tell them apart."""
+    """The runs with names that tell them apart. Raises InputError if two of them have nothing in common."""
+    for one in runs[1:]:
+        if not runs[0].applications.keys() & one.applications.keys():
+            names = (", ".join(sorted(run.applications)) or "nothing" for run in (runs[0], one))
+            raise InputError(
+                "these runs have no application in common, so they cannot be compared: {} and {}".format(*names)
+            )
     titles = Counter(map(title, runs))
-    return [Entry(_name(run, titles, number), run, card_of(run)) for number, run in enumerate(runs, 1)]
+    policies = Counter(run.policy for run in runs)
+    return [Entry(_name(run, titles, policies, number), run, card_of(run)) for number, run in enumerate(runs, 1)]
 
 
 def comparison_page(runs: Sequence[Run]) -> str:
@@ -70,10 +78,12 @@ def comparison_headline(found: Sequence[Entry]) -> Note:
     others = " and ".join(
         f"{value} for {_inside(one.name)}" for one, value in zip(ranked[1:], figures[1:], strict=True)
     )
-    first = f"{ranked[0].name} gave the most on-time accuracy per arrival"
     missed = ranked[0].card.whole.violation_ratio
+    told = f"{figures[0]}, against {others}; it missed {percent(missed)} of the deadlines."
+    if _unlike(found):
+        return Note(Level.BAD, f"Not the same demand, so only a rough comparison: {ranked[0].name} gave {told}")
     level = Level.GOOD if missed <= HELD else Level.FAIR if missed <= MOSTLY else Level.BAD
-    return Note(level, f"{first}: {figures[0]}, against {others}; it missed {percent(missed)} of the deadlines.")
+    return Note(level, f"{ranked[0].name} gave the most on-time accuracy per arrival: {told}")
 
 
 def comparison_figure(found: Sequence[Entry], palette: Palette) -> Figure:
@@ -82,21 +92,27 @@ def comparison_figure(found: Sequence[Entry], palette: Palette) -> Figure:
     with mpl.rc_context(figures.style()):  # type: ignore[arg-type]
         drawn = Figure(figsize=(width, 6.3))
         grid = drawn.subplots(3, len(found), sharex=True, squeeze=False, height_ratios=[1.5, 1.0, 0.8])
-        drawn.subplots_adjust(left=0.42 / width, right=1 - 0.15 / width, top=0.9, bottom=0.11, hspace=0.36, wspace=0.09)
+        groups, until = _key(found, palette), max(one.run.seconds for one in found)
+        bottom = (0.32 + keys.height(groups, width)) / drawn.get_figheight()
+        drawn.subplots_adjust(
+            left=0.42 / width, right=1 - 0.15 / width, top=0.9, bottom=bottom, hspace=0.36, wspace=0.09
+        )
         for column, one in enumerate(found):
-            _column(list(grid[:, column]), one, palette, first=column == 0)
+            _column(list(grid[:, column]), one, palette, until, first=column == 0)
         for row in grid:
             figures.same_scale(list(row))
-        panels.key(drawn, palette, _key(found, palette), 0.018)
+        keys.draw(drawn, palette, groups)
     return drawn
 
 
-def _key(found: Sequence[Entry], palette: Palette) -> dict[str, dict[str, str]]:
-    kinds = {"any": palette["missed"], **{kind.value: palette[kind] for kind in VIOLATIONS}}
-    return panels.variant_key(palette, _all_applications([one.run for one in found])) | {"not on time": kinds}
+def _key(found: Sequence[Entry], palette: Palette) -> list[keys.Group]:
+    known = _all_applications([one.run for one in found])
+    causes = set().union(*(panels.unusual(one.run.plans, one.run.seconds) for one in found))
+    lines = keys.accuracies(palette, known if len(known) > 1 else ())
+    return [*keys.variants(palette, known), keys.losses(palette), lines, *keys.plans(palette, causes)]
 
 
-def _column(rows: list[Axes], one: Entry, palette: Palette, first: bool) -> None:
+def _column(rows: list[Axes], one: Entry, palette: Palette, until: float, first: bool) -> None:
     whole = series(columns(one.run))
     each = {name: series(columns(one.run), name) for name in one.run.applications}
     for axes, (words, unit) in zip(rows, ROWS, strict=True):
@@ -105,7 +121,9 @@ def _column(rows: list[Axes], one: Entry, palette: Palette, first: bool) -> None
     panels.demand(rows[0], palette, whole)
     panels.accuracy(rows[1], palette, whole, each if len(each) > 1 else {}, figures.cheapest_accuracy(one.run))
     panels.violations(rows[2], palette, whole)
-    figures.share_time(rows, palette, one.run, named=False)
+    figures.share_time(rows, palette, one.run, named=False, until=until)
+    if one.run.seconds < until:
+        panels.ended(rows[0], palette, one.run.seconds)
     _column_head(rows[0], palette, one)
 
 
@@ -125,7 +143,7 @@ def _parts(found: Sequence[Entry], palette: Palette) -> Iterator[str]:
     yield figure(svg(comparison_figure(found, palette), palette, "comparison"), "The runs side by side over time")
     yield section("Headline figures", "The best of each row is bold; on-time accuracy per arrival is what counts.")
     yield headline_table(found)
-    yield note_list(_differences(found))
+    yield note_list(differences(found))
     for one in found:
         yield section(one.name)
         yield note_list(notes(one.run, one.card)) or '<p class="under">Nothing to remark.</p>'
@@ -161,26 +179,40 @@ def _latency(card: Scorecard) -> str:
     return f"{milliseconds(card.latency_p50)} / {milliseconds(card.latency_p99)}"
 
 
-def _differences(found: Sequence[Entry]) -> Iterator[Note]:
-    if len({(one.run.trace, one.run.seconds, one.run.arrivals) for one in found}) > 1:
-        arrivals = ", ".join(f"{one.name} {count(one.run.arrivals)}" for one in found)
-        yield Note(
-            Level.BAD, f"These runs did not replay the same demand, so they compare only roughly: {arrivals} arrivals."
+def _unlike(found: Sequence[Entry]) -> bool:
+    """Whether the runs did not replay the same demand."""
+    return len({(one.run.trace, one.run.seconds, one.run.arrivals) for one in found}) > 1
+
+
+def differences(found: Sequence[Entry]) -> Iterator[Note]:
+    """What keeps these runs from being compared as they stand."""
+    if _unlike(found):
+        each = "; ".join(
+            f"{one.name} {count(one.run.arrivals)} arrivals in {one.run.seconds:.4g} s"
+            + (f" of {one.run.trace}" if one.run.trace else "")
+            for one in found
         )
-    if len({tuple(sorted(one.run.device_types.items())) for one in found}) > 1:
+        yield Note(Level.BAD, f"These runs did not replay the same demand, so they compare only roughly: {each}.")
+    if len({frozenset(one.run.applications) for one in found}) > 1:
+        yield Note(Level.BAD, "These runs had different applications.")
+    if len({tuple(sorted(one.run.device_types.items())) for one in found if one.run.device_types}) > 1:
         yield Note(Level.BAD, "These runs had different devices.")
 
 
 def _kind(found: Sequence[Entry]) -> str:
-    first = found[0].run
-    return " · ".join(filter(None, ("Runs compared", first.trace, f"{first.seconds:.0f} s")))
+    traces = dict.fromkeys(one.run.trace for one in found if one.run.trace)
+    seconds = dict.fromkeys(f"{one.run.seconds:.0f}" for one in found)
+    return " · ".join(("Runs compared", *traces, f"{' and '.join(seconds)} s"))
 
 
-def _name(run: Run, titles: Counter[str], number: int) -> str:
+def _name(run: Run, titles: Counter[str], policies: Counter[str], number: int) -> str:
+    """Its title; with its policy where that tells it apart, else with its own name, else with its place."""
     words = title(run)
     if titles[words] == 1:
         return words
-    return f"{words} ({run.name if run.name and run.name != run.policy else number})"
+    if policies[run.policy] == 1:
+        return f"{words} ({run.policy})"
+    return f"{words} ({run.name if run.name and run.name not in (run.policy, words) else number})"
 
 
 def _inside(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
 import matplotlib as mpl
 from matplotlib import font_manager
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tidewise.core.run import Run
-from tidewise.dashboard import panels
+from tidewise.dashboard import keys, panels
 from tidewise.dashboard.hosting import MOST_ROWS, hosting
 from tidewise.dashboard.numbers import percent
 from tidewise.dashboard.palette import VIOLATIONS, Palette
@@ -37,13 +38,15 @@ def overview(run: Run, of: Columns, palette: Palette) -> Figure:
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, 8.6))
         rows = figure.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [1.9, 1.25, 0.8, 0.9]})
-        figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=0.075, hspace=0.4)
+        groups = _overview_key(run, palette)
+        under = 0.32 + keys.height(groups, WIDTH)
+        figure.subplots_adjust(left=0.05, right=0.875, top=0.965, bottom=under / figure.get_figheight(), hspace=0.4)
         _demand(rows[0], palette, together)
         _accuracy(rows[1], palette, run, together, each)
         _violations(rows[2], palette, together)
         _pressure(rows[3], palette, together)
         share_time(list(rows), palette, run)
-        panels.key(figure, palette, panels.variant_key(palette, run.applications), 0.012)
+        keys.draw(figure, palette, groups)
     return figure
 
 
@@ -52,24 +55,31 @@ def by_application(run: Run, of: Columns, palette: Palette, names: list[str]) ->
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, 7.4))
         grid = figure.subplots(4, len(names), sharex=True, squeeze=False)
-        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=0.045, hspace=0.42, wspace=0.13)
+        groups = _application_key(run, palette, names)
+        under = 0.32 + keys.height(groups, WIDTH)
+        bottom = under / figure.get_figheight()
+        figure.subplots_adjust(left=0.05, right=0.985, top=0.955, bottom=bottom, hspace=0.42, wspace=0.13)
         for column, name in enumerate(names):
             _application(list(grid[:, column]), run, series(of, name), palette, name)
         same_scale(list(grid[1]))
         same_scale(list(grid[2]))
+        keys.draw(figure, palette, groups)
     return figure
 
 
 def workers(run: Run, palette: Palette) -> Figure:
     """What each worker hosted."""
     rows = min(MOST_ROWS, len({one.worker for one in run.workers}))
-    height = 0.55 + 0.26 * rows
+    groups = [*keys.variants(palette, run.applications), *_plan_key(run, palette)]
+    under = 0.22 + keys.height(groups, WIDTH)
+    height = 0.33 + under + 0.26 * rows
     with mpl.rc_context(style()):  # type: ignore[arg-type]
         figure = Figure(figsize=(WIDTH, height))
         axes = figure.subplots()
         hosting(axes, palette, run)
         share_time([axes], palette, run, named=False)
-        figure.subplots_adjust(left=0.09, right=0.985, top=1 - 0.3 / height, bottom=0.22 / height)
+        figure.subplots_adjust(left=0.09, right=0.985, top=1 - 0.3 / height, bottom=under / height)
+        keys.draw(figure, palette, groups)
     return figure
 
 
@@ -102,12 +112,29 @@ def cheapest_accuracy(run: Run, application: str | None = None) -> float:
     return sum(floors[name] for name in names) / len(names) if names else 1.0
 
 
+def _overview_key(run: Run, palette: Palette) -> list[keys.Group]:
+    """What is not named at the lines' ends already."""
+    lines = [keys.accuracies(palette, run.applications)] if len(run.applications) > MOST_NAMED else []
+    return [*keys.variants(palette, run.applications), *lines, *_plan_key(run, palette)]
+
+
+def _application_key(run: Run, palette: Palette, names: list[str]) -> list[keys.Group]:
+    shown = {name: run.applications[name] for name in names}
+    lines = keys.accuracies(palette, ()), keys.latencies(palette)
+    return [*keys.variants(palette, shown), keys.losses(palette), *lines, *_plan_key(run, palette)]
+
+
+def _plan_key(run: Run, palette: Palette) -> Iterator[keys.Group]:
+    if any(0 < one.at < run.seconds for one in run.plans):
+        yield from keys.plans(palette, panels.unusual(run.plans, run.seconds))
+
+
 def _demand(axes: Axes, palette: Palette, of: Series) -> None:
-    panels.frame(axes, palette, DEMAND, "queries a second; dotted lines: a new plan")
+    panels.frame(axes, palette, DEMAND, "queries a second")
     panels.demand(axes, palette, of)
     end = float(of.arrivals[-1])
     labels = [("arrived", end, palette["ink"]), ("not on time", end, palette["missed"])]
-    panels.end_labels(axes, of.middle[-1], [*labels, ("on time, by variant", 0.5 * end, palette["muted"])])
+    panels.end_labels(axes, [*labels, ("on time, by variant", 0.5 * end, palette["muted"])])
 
 
 def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str, Series]) -> None:
@@ -120,7 +147,7 @@ def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str
     labels = [("all", panels.last(of.accuracy), palette["ink"]), (named, max(floor, bottom), palette["muted"])]
     if len(lines) <= MOST_NAMED:
         labels += [(name, panels.last(one.accuracy), palette.application(name)) for name, one in lines.items()]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _violations(axes: Axes, palette: Palette, of: Series) -> None:
@@ -130,7 +157,7 @@ def _violations(axes: Axes, palette: Palette, of: Series) -> None:
     top = axes.get_ylim()[1]
     shares = [(kind, float(of.outcomes[kind].sum()) / arrivals) for kind in reversed(VIOLATIONS)]
     labels = [(f"{kind} {percent(share)}", 0.95 * top, palette[kind]) for kind, share in shares]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
@@ -142,7 +169,7 @@ def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
         ("p99", 100 * panels.last(of.pressure_p99), palette["muted"]),
         ("p50", 100 * panels.last(of.pressure_p50), palette["ink"]),
     ]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _application(rows: list[Axes], run: Run, of: Series, palette: Palette, name: str) -> None:
@@ -165,9 +192,9 @@ def same_scale(row: list[Axes]) -> None:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
-def share_time(rows: list[Axes], palette: Palette, run: Run, named: bool = True) -> None:
-    """Put these panels, top to bottom, on the run's time axis and mark its plans."""
+def share_time(rows: list[Axes], palette: Palette, run: Run, named: bool = True, until: float | None = None) -> None:
+    """Put these panels, top to bottom, on the run's time axis, or a longer one, and mark the run's plans."""
     for number, axes in enumerate(rows):
-        axes.set_xlim(0, run.seconds)
+        axes.set_xlim(0, until or run.seconds)
         panels.plan_marks(axes, palette, run.plans, run.seconds, named and number == 0)
-    rows[-1].xaxis.set_major_formatter(lambda value, _position: f"{value:.0f} s")
+    rows[-1].xaxis.set_major_formatter(lambda value, _position: f"{value:g} s")

@@ -7,18 +7,21 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from tidewise.core.run import PlanChange, RunApplication
+from tidewise.core.run import PlanChange
 from tidewise.dashboard.palette import VIOLATIONS, Palette
 from tidewise.dashboard.series import Floats, Key, Series
 
 SMALL = 6.6
 ROUTINE = ("period", "start", "")  # causes of plans not worth a label
 LINE_INCHES = 0.135  # from one small line of text to the next
-MOST_IN_KEY = 16  # variants; beyond, a key names applications only
-LABEL_ROOM = 0.06  # of the time axis, between two labels
+LETTER_INCHES = 0.052  # of small text, about
+Dashes = tuple[float, tuple[float, ...]]
+PERIODIC: Dashes = (0, (1, 2))
+SOLID: Dashes = (0, ())
+AT_ONCE = SOLID
+CHEAPEST: Dashes = (0, (4, 3))
+LIMIT: Dashes = (0, (4, 3))
 
 
 def frame(axes: Axes, palette: Palette, title: str, unit: str = "") -> None:
@@ -42,7 +45,7 @@ FAR_BELOW = 4.0  # times the deepest dip: a floor farther down than that is out 
 def accuracy(axes: Axes, palette: Palette, of: Series, lines: Mapping[str, Series], cheapest: float) -> None:
     """Effective accuracy, normalised: all together in ink, each application in its hue, the cheapest as the floor."""
     axes.axhline(1.0, color=palette["mark"], linewidth=0.8)
-    axes.axhline(cheapest, color=palette["mark"], linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.axhline(cheapest, color=palette["mark"], linewidth=0.8, linestyle=CHEAPEST)
     for name, one in lines.items():
         axes.plot(one.middle, one.accuracy, color=palette.application(name), linewidth=0.9)
     axes.plot(of.middle, of.accuracy, color=palette["ink"], linewidth=1.6)
@@ -77,7 +80,7 @@ def demand(axes: Axes, palette: Palette, of: Series) -> None:
 
 def latency(axes: Axes, palette: Palette, middle: Floats, p50: Floats, p99: Floats, limit: float) -> None:
     """Median and 99th percentile of the answers against their deadline."""
-    axes.axhline(limit, color=palette["bad"], linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.axhline(limit, color=palette["bad"], linewidth=0.9, linestyle=LIMIT)
     axes.fill_between(middle, p50, p99, color=palette["served"], linewidth=0)
     axes.plot(middle, p99, color=palette["muted"], linewidth=0.9)
     axes.plot(middle, p50, color=palette["ink"], linewidth=1.2)
@@ -86,17 +89,32 @@ def latency(axes: Axes, palette: Palette, middle: Floats, p50: Floats, p99: Floa
 
 
 def plan_marks(axes: Axes, palette: Palette, plans: Iterable[PlanChange], seconds: float, named: bool) -> None:
-    """A hair line at each change of plan; its cause is named where it was not routine and there is room."""
-    labelled = -seconds
-    for change in plans:
-        if not 0 < change.at < seconds:
-            continue
+    """A hair line at each change of plan; the causes of those that were not routine are named once for close ones."""
+    shown = [one for one in plans if 0 < one.at < seconds]
+    for change in shown:
         routine = cause(change) in ROUTINE
         colour = palette["mark"] if routine else palette["fair"]
-        axes.axvline(change.at, color=colour, linewidth=0.6, linestyle=(0, (1, 2)) if routine else "-", zorder=0.6)
-        if named and not routine and change.at - labelled > LABEL_ROOM * seconds:
-            _mark_label(axes, cause(change), change.at, colour)
-            labelled = change.at
+        axes.axvline(change.at, color=colour, linewidth=0.6, linestyle=PERIODIC if routine else AT_ONCE, zorder=0.6)
+    if named:
+        an_inch = seconds / _width(axes)
+        for text, first, last in label_groups([one for one in shown if cause(one) not in ROUTINE], an_inch):
+            _mark_label(axes, text, first, last, palette["fair"], seconds)
+
+
+def label_groups(changes: Iterable[PlanChange], an_inch: float) -> list[tuple[str, float, float]]:
+    """Plans so close that a label right of one would cross the next share one: its text, and the first and last time.
+
+    ``an_inch`` is how much time one inch of the axis shows.
+    """
+    found: list[tuple[str, float, float]] = []
+    for change in changes:
+        text, first, last = found[-1] if found else ("", -math.inf, -math.inf)
+        if change.at >= last + _label_inches(text) * an_inch:
+            found.append((cause(change), change.at, change.at))
+        else:
+            words = dict.fromkeys([*text.split(", "), cause(change)])
+            found[-1] = ", ".join(words), first, change.at
+    return found
 
 
 def cause(change: PlanChange) -> str:
@@ -104,21 +122,46 @@ def cause(change: PlanChange) -> str:
     return change.plan.trigger.partition(":")[0]
 
 
-def _mark_label(axes: Axes, text: str, at: float, colour: str) -> None:
+def unusual(plans: Iterable[PlanChange], seconds: float) -> set[str]:
+    """The causes of the plans made at once within the run, all of which ``plan_marks`` draws alike."""
+    return {cause(one) for one in plans if 0 < one.at < seconds} - set(ROUTINE)
+
+
+def _mark_label(axes: Axes, text: str, first: float, last: float, colour: str, seconds: float) -> None:
+    """Write the label right of the last line, or left of the first where the axis ends too soon."""
+    fits = last + _label_inches(text) * seconds / _width(axes) <= seconds
     axes.annotate(
         text,
-        (at, 1),
+        (last if fits else first, 1),
         xycoords=("data", "axes fraction"),
-        xytext=(2, -1),
+        xytext=(2 if fits else -2, -1),
         textcoords="offset points",
         fontsize=SMALL,
         color=colour,
         va="top",
+        ha="left" if fits else "right",
     )
 
 
-def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) -> None:
-    """Direct labels (text, value, colour) right of the lines' ends at ``at``, moved apart where they would touch."""
+def _label_inches(text: str) -> float:
+    return LETTER_INCHES * len(text) + 0.08
+
+
+def ended(axes: Axes, palette: Palette, at: float) -> None:
+    """Say on an axis shared with longer runs that this one ended here."""
+    axes.annotate(
+        f"ended at {at:.4g} s",
+        (at, 0.5),
+        xycoords=("data", "axes fraction"),
+        xytext=(6, 0),
+        textcoords="offset points",
+        fontsize=SMALL,
+        color=palette["muted"],
+    )
+
+
+def end_labels(axes: Axes, labels: Iterable[tuple[str, float, str]]) -> None:
+    """Direct labels (text, value, colour) right of the panel beside the lines' ends, moved apart."""
     low, high = axes.get_ylim()
     room = LINE_INCHES * (high - low) / _height(axes)
     place = float("inf")
@@ -126,8 +169,9 @@ def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) 
         place = min(value, place - room)
         axes.annotate(
             text,
-            (at, place),
-            xytext=(5, 0),
+            (1, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
             textcoords="offset points",
             fontsize=SMALL,
             color=colour,
@@ -158,36 +202,6 @@ def above(axes: Axes, text: str, lift: float, size: float, colour: str, weight: 
         fontweight=weight,
         color=colour,
     )
-
-
-def key(figure: Figure, palette: Palette, groups: Mapping[str, Mapping[str, str]], bottom: float) -> None:
-    """One line under a figure: groups of names and their colours."""
-    at = figure.subplotpars.left
-    width = figure.get_figwidth()
-    for title, colours in groups.items():
-        figure.text(at, bottom, title, fontsize=SMALL, color=palette["ink"], va="bottom")
-        at += _text_room(title) / width
-        for name, colour in colours.items():
-            box = Rectangle((at, bottom), 0.11 / width, 0.011, transform=figure.transFigure, color=colour, linewidth=0)
-            figure.add_artist(box)
-            figure.text(at + 0.16 / width, bottom, name, fontsize=SMALL, color=palette["muted"], va="bottom")
-            at += (0.16 + _text_room(name)) / width
-        at += 0.12 / width
-
-
-def variant_key(palette: Palette, applications: Mapping[str, RunApplication]) -> dict[str, dict[str, str]]:
-    """Each application's variants and their colours, accurate first; the applications' alone if many."""
-    if sum(len(one.variants) for one in applications.values()) > MOST_IN_KEY:
-        return {"dark is accurate, light is cheap": {name: palette.application(name) for name in applications}}
-    return {
-        f"{name}, accurate to cheap": {variant: palette.variant(name, variant) for variant in one.variants}
-        for name, one in applications.items()
-    }
-
-
-def _text_room(text: str) -> float:
-    """Inches a small text needs, about, and some space after it."""
-    return 0.05 * len(text) + 0.16
 
 
 def last(values: Floats) -> float:

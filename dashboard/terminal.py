@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -12,24 +11,27 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
+from tidewise.core.live import LiveApplication, LiveFrame
 from tidewise.core.outcome import Outcome
 from tidewise.core.scorecard import violation_ratio
+from tidewise.dashboard.health import health
 from tidewise.dashboard.numbers import NOTHING, count, milliseconds, percent, rate
-from tidewise.dashboard.verdict import HELD, MOSTLY
+from tidewise.dashboard.terminal_workers import hosted, workers_table
+from tidewise.dashboard.verdict import HELD, MOSTLY, Level
 
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 24
-MOST_WORKERS = 16  # rows; a larger cluster is shown by what its workers host
-DEPTHS = ("bold", "", "dim")  # the most accurate variant stands out, cheap ones recede
 LEVELS = ("green", "yellow", "red")
+LEVEL_STYLES = {Level.GOOD: "bold green", Level.FAIR: "bold yellow", Level.BAD: "bold red"}
 
 
 def screen(frame: LiveFrame) -> RenderableType:
     """The whole view of one moment."""
-    parts: list[RenderableType] = [_head(frame), _plan(frame), Text(), _applications(frame), Text(), _workers(frame)]
-    if frame.ended:
-        parts += [Text(), _so_far(frame)]
+    alone = frame.total is None  # no replay, of which much else is to be told
+    parts: list[RenderableType] = [_head(frame), *([_health(frame)] if alone else []), _plan(frame), Text()]
+    parts += [_applications(frame), Text(), workers_table(frame.workers)]
+    parts += [Text(), _routers(frame)] if alone else []
+    parts += [Text(), _so_far(frame)] if frame.ended else []
     parts += [Text(note, style="yellow") for note in frame.notes]
     return Group(*parts)
 
@@ -47,7 +49,7 @@ def plain_line(frame: LiveFrame) -> str:
         if one.latency_p99 is not None:
             facts.append(f"p50 {milliseconds(one.latency_p50)} p99 {milliseconds(one.latency_p99)}")
         parts.append(", ".join(facts))
-    parts.append(f"hosting {', '.join(_hosted(frame.workers))}" if frame.workers else "no workers")
+    parts.append(f"hosting {', '.join(hosted(frame.workers))}" if frame.workers else "no workers")
     return " | ".join([*parts, *frame.notes])
 
 
@@ -93,14 +95,31 @@ def _head(frame: LiveFrame) -> RenderableType:
     return line
 
 
+def _health(frame: LiveFrame) -> Text:
+    level, words = health(frame)
+    return Text(words, style=LEVEL_STYLES[level])
+
+
+def _routers(frame: LiveFrame) -> Text:
+    text = Text("routers  ", style="dim")
+    for number, one in enumerate(frame.routers):
+        old = "" if one.current else " (old table)"
+        text.append(f"{', ' if number else ''}{one.address}{old}", style="not dim" + (" yellow" if old else ""))
+    if not frame.routers:
+        text.append("none attached: nobody can send queries", style="not dim yellow")
+    return text
+
+
 def _plan(frame: LiveFrame) -> Text:
     if not frame.plan_version:
         return Text("no plan yet", style="yellow")
     text = Text(f"plan {frame.plan_version}", style="bold")
     age = "" if frame.plan_age is None else f", {frame.plan_age:.0f} s old"
     text.append(f"  {frame.plan_trigger or 'no trigger given'}{age}", style="not bold")
+    if frame.plan_detail:
+        text.append(f"  {frame.plan_detail}", style="not bold dim")
     if frame.phi < 1:
-        text.append(f"  overload: {percent(frame.phi)} of the demand can be served", style="not bold yellow")
+        text.append(f"  overload: {percent(frame.phi)} of the demand can be served", style="not bold not dim yellow")
     return text
 
 
@@ -110,14 +129,16 @@ def _applications(frame: LiveFrame) -> Table:
     table.add_column("application", no_wrap=True)
     table.add_column("demand")
     seen = any(one.violations is not None or one.latency_p99 is not None for one in frame.applications)
-    for name in ("now", "planned", "accuracy", "of best", *(("missed", "p50", "p99") if seen else ()), "SLO"):
+    short = any(one.served < 1 for one in frame.applications)
+    plan = ("now", "planned", *(("served",) if short else ()), "accuracy", "of best")
+    for name in (*plan, *(("missed", "p50", "p99") if seen else ()), "SLO"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in frame.applications:
-        table.add_row(*_application(one, seen))
+        table.add_row(*_application(one, seen, short))
     return table
 
 
-def _application(one: LiveApplication, seen: bool) -> list[RenderableType]:
+def _application(one: LiveApplication, seen: bool, short: bool) -> list[RenderableType]:
     planned = NOTHING if one.planned is None else f"{rate(one.planned)}/s"
     late = "" if one.latency_p99 is None else LEVELS[2 * (one.latency_p99 > one.slo)]
     felt = [
@@ -130,47 +151,12 @@ def _application(one: LiveApplication, seen: bool) -> list[RenderableType]:
         Spark(one.history),
         Text(f"{rate(one.demand)}/s"),
         Text(planned),
+        *([Text(percent(one.served), style="yellow" if one.served < 1 else "")] if short else []),
         Text(percent(one.accuracy)),
         Text(percent(one.normalised), style="bold"),
         *(felt if seen else ()),
         Text(milliseconds(one.slo), style="dim"),
     ]
-
-
-def _workers(frame: LiveFrame) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    many = len(frame.workers) > MOST_WORKERS
-    for name in ("workers" if many else "worker", "device", "hosts"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("queue", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    rows = _grouped(frame.workers) if many else map(_worker, frame.workers)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _worker(one: LiveWorker) -> list[Text]:
-    state = Text("busy") if one.busy else Text("idle", style="dim")
-    if not one.connected:
-        state = Text("not connected", style="red")
-    hosts = Text(_hosts(one) or "nothing", style=_depth(one))
-    return [Text(one.name), Text(one.device_type, style="dim"), hosts, Text(str(one.queued)), state]
-
-
-def _grouped(workers: Sequence[LiveWorker]) -> list[list[Text]]:
-    groups: dict[tuple[str, str, int, str], list[LiveWorker]] = defaultdict(list)
-    for one in workers:
-        groups[one.application, one.device_type, one.depth, one.variant].append(one)
-    rows = []
-    for _, own in sorted(groups.items()):
-        busy = sum(one.busy for one in own)
-        hosts = Text(_hosts(own[0]) or "nothing", style=_depth(own[0]))
-        queued = sum(one.queued for one in own)
-        rows.append(
-            [Text(str(len(own))), Text(own[0].device_type, style="dim"), hosts, Text(str(queued)), Text(f"{busy} busy")]
-        )
-    return rows
 
 
 def _so_far(frame: LiveFrame) -> Text:
@@ -182,21 +168,6 @@ def _so_far(frame: LiveFrame) -> Text:
     named = ", ".join(f"{one.replace('_', ' ')} {count(number)}" for one, number in ends if number)
     text.append(f"  ({named})", style="dim")
     return text
-
-
-def _hosted(workers: Sequence[LiveWorker]) -> list[str]:
-    groups: dict[str, int] = defaultdict(int)
-    for one in workers:
-        groups[_hosts(one) or "nothing"] += 1
-    return [f"{name} x{number}" if number > 1 else name for name, number in sorted(groups.items())]
-
-
-def _hosts(one: LiveWorker) -> str:
-    return f"{one.application}/{one.variant}" if one.application else ""
-
-
-def _depth(one: LiveWorker) -> str:
-    return DEPTHS[min(one.depth, len(DEPTHS) - 1)] if one.application else "dim"
 
 
 def _level(violations: float | None) -> str:

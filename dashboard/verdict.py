@@ -17,11 +17,16 @@ from tidewise.dashboard.series import columns, series
 HELD, MOSTLY = 0.03, 0.10  # violation ratios up to which deadlines count as held, or mostly held
 SENDER_LATE = 0.010  # seconds of p99 send lateness above which the sender, not the cluster, shapes the result
 BUSY = 0.60  # of the machine's CPU, above which sharing it with the sender may shape the result
+SIMULATED = "simulated"  # the target of a run in pretend time
 POLICY_NAMES = {
-    "ilp": "Tidewise",
-    "scenario": "Tidewise, scenario plan",
+    "tidewise": "Tidewise",
+    "ilp": "Exact counts for one demand",
     "clipper-ha": "Always the most accurate",
     "clipper-ht": "Always the cheapest",
+    "static": "A plan that never changes",
+    "proteus": "Proteus",
+    "infaas": "INFaaS",
+    "sommelier": "Sommelier",
 }
 
 
@@ -42,8 +47,9 @@ class Note:
 
 
 def title(run: Run) -> str:
-    """What to call a run: what its policy does, or its own name."""
-    return POLICY_NAMES.get(run.policy) or run.name or run.policy
+    """What to call a run: what its policy does, its policy, or its own name; and whether it was only simulated."""
+    words = POLICY_NAMES.get(run.policy) or run.policy or run.name
+    return f"{words}, simulated" if run.target == SIMULATED else words
 
 
 def headline(run: Run, card: Card) -> Note:

@@ -39,8 +39,18 @@ class Warm(_message.Message):
     digest: str
     def __init__(self, application: _Optional[str] = ..., variant: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
 
+class Unprofiled(_message.Message):
+    __slots__ = ("application", "variant", "reason")
+    APPLICATION_FIELD_NUMBER: _ClassVar[int]
+    VARIANT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    application: str
+    variant: str
+    reason: str
+    def __init__(self, application: _Optional[str] = ..., variant: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
 class DeviceReport(_message.Message):
-    __slots__ = ("name", "device_type", "memory_bytes", "warm", "applied_version", "refused_version", "refused_reason", "queued", "busy", "arrivals_per_s", "violations_per_s", "served", "draining", "stretch")
+    __slots__ = ("name", "device_type", "memory_bytes", "warm", "applied_version", "refused_version", "refused_reason", "queued", "busy", "arrivals_per_s", "violations_per_s", "served", "draining", "stretch", "unprofiled")
     class ServedEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +72,7 @@ class DeviceReport(_message.Message):
     SERVED_FIELD_NUMBER: _ClassVar[int]
     DRAINING_FIELD_NUMBER: _ClassVar[int]
     STRETCH_FIELD_NUMBER: _ClassVar[int]
+    UNPROFILED_FIELD_NUMBER: _ClassVar[int]
     name: str
     device_type: str
     memory_bytes: int
@@ -76,7 +87,8 @@ class DeviceReport(_message.Message):
     served: _containers.ScalarMap[str, int]
     draining: bool
     stretch: float
-    def __init__(self, name: _Optional[str] = ..., device_type: _Optional[str] = ..., memory_bytes: _Optional[int] = ..., warm: _Optional[_Iterable[_Union[Warm, _Mapping]]] = ..., applied_version: _Optional[int] = ..., refused_version: _Optional[int] = ..., refused_reason: _Optional[str] = ..., queued: _Optional[int] = ..., busy: _Optional[bool] = ..., arrivals_per_s: _Optional[float] = ..., violations_per_s: _Optional[float] = ..., served: _Optional[_Mapping[str, int]] = ..., draining: _Optional[bool] = ..., stretch: _Optional[float] = ...) -> None: ...
+    unprofiled: _containers.RepeatedCompositeFieldContainer[Unprofiled]
+    def __init__(self, name: _Optional[str] = ..., device_type: _Optional[str] = ..., memory_bytes: _Optional[int] = ..., warm: _Optional[_Iterable[_Union[Warm, _Mapping]]] = ..., applied_version: _Optional[int] = ..., refused_version: _Optional[int] = ..., refused_reason: _Optional[str] = ..., queued: _Optional[int] = ..., busy: _Optional[bool] = ..., arrivals_per_s: _Optional[float] = ..., violations_per_s: _Optional[float] = ..., served: _Optional[_Mapping[str, int]] = ..., draining: _Optional[bool] = ..., stretch: _Optional[float] = ..., unprofiled: _Optional[_Iterable[_Union[Unprofiled, _Mapping]]] = ...) -> None: ...
 
 class WorkerReport(_message.Message):
     __slots__ = ("process", "address", "devices", "profiles")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from tidewise.core.profile import Profile, format_profile, parse_profile
-from tidewise.core.report import DeviceReport, Holding, MeasureRequest, RouterReport, WorkerOrder, WorkerReport
+from tidewise.core.report import (
+    DeviceReport,
+    Holding,
+    MeasureRequest,
+    RouterReport,
+    Unprofiled,
+    WorkerOrder,
+    WorkerReport,
+)
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import (
     assignment_message,
@@ -56,6 +64,7 @@ def device_noun(message: pb.DeviceReport) -> DeviceReport:
         served=dict(message.served),
         draining=message.draining,
         stretch=stretch_of(message),
+        unprofiled=tuple(Unprofiled(one.application, one.variant, one.reason) for one in message.unprofiled),
     )
 
 
@@ -81,6 +90,10 @@ def device_message(report: DeviceReport) -> pb.DeviceReport:
         served=dict(report.served),
         draining=report.draining,
         stretch=report.stretch,
+        unprofiled=[
+            pb.Unprofiled(application=one.application, variant=one.variant, reason=one.reason)
+            for one in report.unprofiled
+        ],
     )
 
 

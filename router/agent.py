@@ -18,6 +18,7 @@ from tidewise.router.plane import Plane
 
 ATTACH = "/tidewise.control.v1.Controller/AttachRouter"
 REPORT_SECONDS = 0.25
+STARTING_SECONDS = 10.0  # within which a controller may be slower to start than its routers
 FLUSH_SECONDS = 0.05  # for one small message to leave
 FIRST_RETRY, LAST_RETRY = 0.1, 2.0
 OPTIONS = [
@@ -30,7 +31,10 @@ log = logging.getLogger("tidewise.router")
 
 
 class Agent:
-    """Keeps a forwarder told by a controller; ``installed`` is awaited with every snapshot that was taken."""
+    """Keeps a forwarder told by a controller; ``installed`` is awaited with every snapshot that was taken.
+
+    Set ``leaving`` when the router drains: a controller that goes down with it is then no cause for a warning.
+    """
 
     def __init__(
         self,
@@ -44,6 +48,8 @@ class Agent:
         self._controller, self._name, self._address = controller, name, address
         self._installed = installed
         self.connected = False
+        self.leaving = False
+        self._born = time.monotonic()
         self._applied = 0
         self._news = asyncio.Event()
 
@@ -56,12 +62,18 @@ class Agent:
                 # a new channel asks the name server again; an old one would wait longer after each failure
                 async with grpc.aio.insecure_channel(self._controller, options=OPTIONS) as channel:
                     await self._attend(channel)
-                log.warning("the controller ended the attachment; going on with the last snapshot")
+                log.log(self._level, "the controller ended the attachment; going on with the last snapshot")
             except grpc.aio.AioRpcError as error:
-                log.warning("no controller: %s; going on with the last snapshot", error.details())
+                log.log(self._level, "no controller: %s; going on with the last snapshot", error.details())
             self.connected = False
             delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
             await asyncio.sleep(delay)
+
+    @property
+    def _level(self) -> int:
+        """How bad it is that there is no controller: all processes of a cluster may start, or end, at once."""
+        starting = not self._applied and time.monotonic() - self._born < STARTING_SECONDS
+        return logging.INFO if self.leaving or starting else logging.WARNING
 
     async def flush(self) -> None:
         """Report what has been counted so far, before leaving."""

@@ -117,6 +117,8 @@ class Router:
     async def drain(self) -> None:
         """Say not ready, serve on for the delay, let what is in flight end, stop."""
         self.readiness.drain()
+        if self._agent is not None:
+            self._agent.leaving = True
         log.info("draining")
         await asyncio.sleep(self._settings.drain_delay)
         self._streams.finish()

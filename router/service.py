@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2
 
 from tidewise.core.application import Variant
 from tidewise.proto import inference_pb2 as pb
+from tidewise.proto.describe import server_metadata
 from tidewise.router import describe
 from tidewise.router.admission import find_entry, find_view
 from tidewise.router.failure import Failure
@@ -83,7 +84,7 @@ class InferenceService:
 
     async def server_metadata(self, request: pb.ServerMetadataRequest, context: Context) -> pb.ServerMetadataResponse:
         """Name and version."""
-        return describe.server_metadata()
+        return server_metadata()
 
     async def model_metadata(self, request: pb.ModelMetadataRequest, context: Context) -> pb.ModelMetadataResponse:
         """Tensors and versions of an application."""

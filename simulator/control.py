@@ -101,7 +101,7 @@ def _answer(action: Solve, conductor: Conductor) -> Answer:
     """What the solver's process would answer."""
     settings = conductor.cluster.planner
     method = conductor.planner.policy.method or settings.solver
-    return allocate(action.case, method, Limits(gap=settings.gap))
+    return allocate(action.case, method, Limits(gap=settings.gap), action.terms)
 
 
 @dataclass(frozen=True, slots=True)

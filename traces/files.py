@@ -1,4 +1,4 @@
-"""Trace files and folders: the shell around the formats. A name ending in .parquet is Parquet, any other CSV."""
+"""Trace files and folders: the shell around the formats. A trace's name ends as its form does, .csv or .parquet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidewise.core.errors import TraceError
+from tidewise.core.errors import TraceError, reason
+from tidewise.core.suffix import TRACE, require_suffix
 from tidewise.core.trace import COLUMNS, Trace, format_trace, parse_trace
 from tidewise.traces.convert import parse_list
 
@@ -18,12 +19,14 @@ LIST_SUFFIXES = (".txt", ".csv")
 
 def read_trace(path: Path) -> Trace:
     """The trace in a file. Raises TraceError with one sentence if it cannot be read as one."""
-    return _read_parquet(path) if path.suffix == ".parquet" else parse_trace(read_text(path), str(path))
+    require_suffix(path, TRACE, "a trace's name", TraceError)
+    return _read_parquet(path) if _is_parquet(path) else parse_trace(read_text(path), str(path))
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write the trace; a file of that name is replaced."""
-    if path.suffix == ".parquet":
+    """Write the trace; a file of that name is replaced. Raises TraceError if the name does not say the form."""
+    require_suffix(path, TRACE, "a trace's name", TraceError)
+    if _is_parquet(path):
         pq.write_table(_table(trace), path, compression="zstd")
     else:
         path.write_text(format_trace(trace), encoding="utf-8")
@@ -41,7 +44,7 @@ def read_text(path: Path) -> str:
 
 def is_trace(path: Path) -> bool:
     """Whether a file looks like a trace: Parquet, or CSV with a column of arrivals in its first line."""
-    return path.suffix == ".parquet" or COLUMNS[0] in read_text(path).partition("\n")[0]
+    return _is_parquet(path) or COLUMNS[0] in read_text(path).partition("\n")[0]
 
 
 def read_lists(
@@ -65,16 +68,22 @@ def read_lists(
     return Trace.of(arrival[order], names[order].tolist(), each[order], str(folder))
 
 
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
+
+
 def _table(trace: Trace) -> pa.Table:
     names = pa.DictionaryArray.from_arrays(pa.array(trace.application), pa.array(trace.names, pa.string()))
     return pa.table([pa.array(trace.arrival), names, pa.array(trace.deadline * 1e3)], names=list(COLUMNS))
 
 
 def _read_parquet(path: Path) -> Trace:
+    if not path.is_file():
+        raise TraceError(f"{path} cannot be read: there is no such file")
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise TraceError(f"{path} cannot be read as Parquet: {error}") from error
+        raise TraceError(f"{path} cannot be read as Parquet: {reason(error)}") from error
     if sorted(table.column_names) != sorted(COLUMNS):
         raise TraceError(f"{path} has columns {', '.join(table.column_names)}; expected {', '.join(COLUMNS)}")
     if not table.num_rows:

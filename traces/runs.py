@@ -14,11 +14,12 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidewise.core.errors import InputError, reason
+from tidewise.core.errors import InputError, TraceError, reason
 from tidewise.core.outcome import Outcome
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import Run
 from tidewise.core.run_file import Event, format_event, format_run, parse_run, with_events
+from tidewise.core.trace import Trace
 
 RUN_FILE = "run.json"
 QUERIES_FILE = "queries.parquet"
@@ -44,6 +45,17 @@ _COLUMNS = (  # column, field of QueryRecord, type; times are seconds since the 
     ("message", "message", _TEXT),
 )
 SCHEMA = pa.schema([(column, kind) for column, _, kind in _COLUMNS])
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether the folder holds a run, whole or broken off."""
+    return any((folder / name).exists() for name in (RUN_FILE, QUERIES_FILE))
+
+
+def refuse_kept(folder: Path) -> None:
+    """Raise InputError if the folder holds a run already."""
+    if holds_run(folder):
+        raise InputError(f"{folder} holds a run already; name another folder with --out, or replace it with --force")
 
 
 class RunWriter:
@@ -138,6 +150,14 @@ def read_records(folder: Path) -> list[QueryRecord]:
         return table_records(pq.read_table(file, schema=SCHEMA))
     except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
         raise InputError(f"{file} cannot be read as the queries of a run: {error}") from error
+
+
+def trace_of(run: Run) -> Trace:
+    """The trace a run was offered, as far as it was sent. Raises TraceError if that was nothing."""
+    due, names, deadlines = ([getattr(one, key) for one in run.records] for key in ("due", "application", "deadline"))
+    if not due:
+        raise TraceError(f"run {run.name!r} holds no queries")
+    return Trace.of(due, names, deadlines, run.name)
 
 
 def _read(path: Path) -> str:

@@ -16,7 +16,7 @@ import grpc
 from tidewise.core.application import Application, Variant
 from tidewise.core.errors import ProfileError, UnreachableError
 from tidewise.core.profile import Profile
-from tidewise.core.report import MeasureRequest, WorkerOrder, WorkerReport
+from tidewise.core.report import MeasureRequest, Unprofiled, WorkerOrder, WorkerReport
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
 from tidewise.proto.convert_reports import order_noun, worker_report_message
@@ -37,7 +37,7 @@ class Agent:
 
     ``address`` says where routers reach this process, or raises UnreachableError; it is asked at every attachment, for
     the way to the controller shows by which of its addresses this machine is known. ``measure`` is asked to profile
-    variants; it calls ``learn`` when it has.
+    variants; it calls ``learn`` when it has. ``unprofiled`` are those which a device could not profile.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Agent:
     ) -> None:
         self.connected = False
         self.measure: Measure = _measure_nothing
+        self.unprofiled: Callable[[str], tuple[Unprofiled, ...]] = lambda device: ()
         self.process = uuid.uuid4().hex
         self._host = host
         self._follower = follower
@@ -138,7 +139,8 @@ class Agent:
     def _news(self) -> WorkerReport:
         now, draining = self._clock(), self._host.draining
         devices = tuple(
-            device_report(station, self._readings[name], draining, now) for name, station in self._host.stations.items()
+            device_report(station, self._readings[name], draining, now, self.unprofiled(name))
+            for name, station in self._host.stations.items()
         )
         profiles = (self._follower.profile,) if self._profile_news else ()
         self._profile_news = False

@@ -4,65 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from tidewise import __version__
-from tidewise.core.application import TensorSpec
+from tidewise.proto import describe
 from tidewise.proto import inference_pb2 as pb
-from tidewise.proto import model_config_pb2 as config_pb
+from tidewise.proto.describe import batch_statistics, duration
 from tidewise.worker.counters import VariantCounters
 from tidewise.worker.host import Host, Served
 from tidewise.worker.servable import Servable
 
-PLATFORM = "onnxruntime_onnx"
-EXTENSIONS = ("model_configuration", "statistics")
-NANO = 1_000_000_000
-
-
-def server_metadata() -> pb.ServerMetadataResponse:
-    """Who answers."""
-    return pb.ServerMetadataResponse(name="tidewise", version=__version__, extensions=EXTENSIONS)
-
 
 def metadata(served: Served, ready: Iterable[int]) -> pb.ModelMetadataResponse:
     """An application's tensors with their batch axis, and the versions of its variants that are ready here."""
-    application = served.application
-    return pb.ModelMetadataResponse(
-        name=application.name,
-        versions=[str(version) for version in sorted(ready)],
-        platform=PLATFORM,
-        inputs=[_tensor(one) for one in application.inputs],
-        outputs=[_tensor(one) for one in application.outputs],
-        properties={"slo_ms": f"{application.slo * 1e3:g}"},
-    )
-
-
-def _tensor(spec: TensorSpec) -> pb.ModelMetadataResponse.TensorMetadata:
-    return pb.ModelMetadataResponse.TensorMetadata(name=spec.name, datatype=spec.datatype, shape=[-1, *spec.shape])
+    return describe.model_metadata(served.application, sorted(ready))
 
 
 def config(served: Served, host: Host) -> pb.ModelConfigResponse:
     """An application as Triton's configuration has it; the batching rule and the queue bound are parameters."""
-    application = served.application
-    found = config_pb.ModelConfig(
-        name=application.name,
-        platform=PLATFORM,
-        backend="onnxruntime",
-        max_batch_size=max((one.cap for one in in_force(host, application.name)), default=0),
-        input=[
-            config_pb.ModelInput(name=one.name, data_type=_data_type(one), dims=one.shape) for one in application.inputs
-        ],
-        output=[
-            config_pb.ModelOutput(name=one.name, data_type=_data_type(one), dims=one.shape)
-            for one in application.outputs
-        ],
-        dynamic_batching=config_pb.ModelDynamicBatching(),
-    )
-    for name, value in host.effective.items():
-        found.parameters[name].string_value = value
-    return pb.ModelConfigResponse(config=found)
-
-
-def _data_type(spec: TensorSpec) -> str:
-    return f"TYPE_{spec.datatype}"
+    largest = max((one.cap for one in in_force(host, served.application.name)), default=0)
+    return describe.model_config(served.application, largest, host.effective)
 
 
 def statistics(
@@ -98,12 +56,12 @@ def _statistics(
         inference_count=sum(one.rows for one in counts),
         execution_count=sum(one.batches for one in counts),
         inference_stats=pb.InferStatistics(
-            success=_duration(served, queued + computed),
-            fail=_duration(sum(one.failed for one in counts), 0.0),
-            queue=_duration(served, queued),
-            compute_input=_duration(served, 0.0),
-            compute_infer=_duration(served, computed),
-            compute_output=_duration(served, 0.0),
+            success=duration(served, queued + computed),
+            fail=duration(sum(one.failed for one in counts), 0.0),
+            queue=duration(served, queued),
+            compute_input=duration(served, 0.0),
+            compute_infer=duration(served, computed),
+            compute_output=duration(served, 0.0),
         ),
         batch_stats=list(_batches(counts)),
     )
@@ -111,18 +69,8 @@ def _statistics(
 
 def _batches(counts: list[VariantCounters]) -> Iterator[pb.InferBatchStatistics]:
     for size in sorted({size for one in counts for size in one.sizes}):
-        number = sum(one.sizes[size] for one in counts)
         seconds = sum(one.computed_by_size.get(size, 0.0) for one in counts)
-        yield pb.InferBatchStatistics(
-            batch_size=size,
-            compute_input=_duration(number, 0.0),
-            compute_infer=_duration(number, seconds),
-            compute_output=_duration(number, 0.0),
-        )
-
-
-def _duration(count: int, seconds: float) -> pb.StatisticDuration:
-    return pb.StatisticDuration(count=count, ns=round(seconds * NANO))
+        yield batch_statistics(size, sum(one.sizes[size] for one in counts), seconds)
 
 
 def in_force(host: Host, application: str) -> list[Servable]:

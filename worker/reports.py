@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from tidewise.core.report import DeviceReport, Holding
+from tidewise.core.report import DeviceReport, Holding, Unprofiled
 from tidewise.worker.station import Station
 from tidewise.worker.stretch import Stretch, stretch_of
 
@@ -37,7 +37,9 @@ class Readings:
     stretch: Stretch = field(default_factory=Stretch)
 
 
-def device_report(station: Station, readings: Readings, draining: bool, now: float) -> DeviceReport:
+def device_report(
+    station: Station, readings: Readings, draining: bool, now: float, unprofiled: tuple[Unprofiled, ...] = ()
+) -> DeviceReport:
     """One device as the controller should know it."""
     device = station.device
     hosting, counters = device.hosting, device.counters
@@ -58,4 +60,5 @@ def device_report(station: Station, readings: Readings, draining: bool, now: flo
         served={"/".join(key): one.served for key, one in counters.variants.items()},
         draining=draining,
         stretch=stretch_of(device, readings.stretch, now),
+        unprofiled=unprofiled,
     )

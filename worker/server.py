@@ -88,8 +88,8 @@ class WorkerProcess:
             lambda: self.address,
             loop.time,
         )
-        self._measurer = Measurer(self.host, store, settings.state, self.agent.learn)
-        self.agent.measure = self._measurer.ask
+        self._measurer = Measurer(self.host, store, settings.state, self.agent.learn, self.agent.tell)
+        self.agent.measure, self.agent.unprofiled = self._measurer.ask, self._measurer.unprofiled
         self.telemetry = Telemetry(self.host, tally, lambda: self.agent.connected, lambda: self.agent.stretches)
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -14,6 +14,7 @@ from tidewise.core.metrics_catalogue import UNKNOWN
 from tidewise.core.outcome import REASON_KEY, Reason
 from tidewise.proto import inference_pb2 as pb
 from tidewise.proto import inference_pb2_grpc
+from tidewise.proto.describe import server_metadata
 from tidewise.proto.status import CODES
 from tidewise.worker import describe
 from tidewise.worker.admission import admit, find_pin
@@ -112,7 +113,7 @@ class InferenceService(inference_pb2_grpc.GRPCInferenceServiceServicer):
 
     async def ServerMetadata(self, request: pb.ServerMetadataRequest, context: Context) -> pb.ServerMetadataResponse:
         """Name and version."""
-        return describe.server_metadata()
+        return server_metadata()
 
     async def ModelMetadata(self, request: pb.ModelMetadataRequest, context: Context) -> pb.ModelMetadataResponse:
         """The application's tensors."""

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tidewise.controller.allocation.fast import common_fraction, relax
-from tidewise.controller.allocation.goal import Aim, Goal
+from tidewise.controller.allocation.fast import common_fraction
+from tidewise.controller.allocation.feasible import find_plan
+from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.highs import relaxed
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
 from tidewise.controller.allocation.problem import Problem, build
 from tidewise.core.case import Case
 from tidewise.core.solution import Solution, Status
 
+TRIES = 4  # numbers of devices tried from the relaxation's up, until a plan is found
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Prices and remedies of a solution.
 
-    ``prices`` is what one more device of each type adds: to the objective, or to phi under overload; as the linear
-    relaxation prices it. ``remedies`` is how many more devices of one type alone would let all servable demand be
-    served, in the relaxation (so at least that many); a type that cannot help alone is absent. ``hopeless`` are the
-    applications no device can serve within their accuracy floor.
+    ``prices`` is what one more device of each type adds in the linear relaxation: to phi where it cannot serve all
+    demand (then ``of_phi``), else to the objective. ``least`` is how many more devices of one type alone it takes at
+    least to serve all servable demand, ``enough`` with how many a plan was found that does; a type that cannot help
+    alone is absent. ``hopeless`` are the applications no device can serve within their accuracy floor.
     """
 
     prices: Mapping[str, float]
-    remedies: Mapping[str, int]
+    of_phi: bool
+    least: Mapping[str, int]
+    enough: Mapping[str, int]
     hopeless: tuple[str, ...]
 
 
@@ -39,29 +44,42 @@ def explain(case: Case, solution: Solution) -> Explanation:
     servable = {name for name, yes in zip(problem.applications, problem.servable, strict=True) if yes}
     hopeless = tuple(name for name in wanting if name not in servable)
     if not len(problem.capacity):
-        return Explanation(dict.fromkeys(case.device_types, 0.0), {}, hopeless)
-    short = solution.status is Status.OVERLOAD
-    return Explanation(_prices(problem), _remedies(problem) if short else {}, hopeless)
+        return Explanation(dict.fromkeys(case.device_types, 0.0), bool(hopeless), {}, {}, hopeless)
+    short = common_fraction(problem) < 1 - 1e-9
+    least = _least(problem) if solution.status is Status.OVERLOAD else {}
+    return Explanation(_prices(problem, short), short, least, _enough(problem, least), hopeless)
 
 
-def _prices(problem: Problem) -> dict[str, float]:
-    """Price of a device of each type: of phi where the relaxation cannot serve all demand, else of the objective."""
-    if common_fraction(problem) < 1 - 1e-9:
-        duals = relaxed(problem, Goal(Aim.FRACTION)).duals[: len(problem.types)]
-        prices = np.maximum(duals, 0.0)
-    else:
-        prices = relax(problem, problem.demand * problem.servable).prices
-    return dict(zip(problem.types, prices.tolist(), strict=True))
+def _prices(problem: Problem, short: bool) -> dict[str, float]:
+    """What one more device of each type adds. (Not the dual: at a corner it may belong to one device less.)"""
+
+    def value(one: Problem) -> float:
+        return common_fraction(one) if short else relaxed(one, Goal()).objective
+
+    now = value(problem)
+    return {name: max(0.0, value(_with_more(problem, t, 1)) - now) for t, name in enumerate(problem.types)}
 
 
-def _remedies(problem: Problem) -> dict[str, int]:
+def _with_more(problem: Problem, t: int, more: int) -> Problem:
+    return replace(problem, devices=problem.devices + more * (np.arange(len(problem.types)) == t))
+
+
+def _least(problem: Problem) -> dict[str, int]:
     """For each type alone, the fewest devices to add so that the relaxation serves all servable demand."""
-    needed = {}
-    for t, name in enumerate(problem.types):
-        more = _missing_devices(problem, t)
-        if more is not None:
-            needed[name] = math.ceil(more - 1e-6)
-    return needed
+    needed = {name: _missing_devices(problem, t) for t, name in enumerate(problem.types)}
+    return {name: math.ceil(more - 1e-6) for name, more in needed.items() if more is not None}
+
+
+def _enough(problem: Problem, least: Mapping[str, int]) -> dict[str, int]:
+    """For each type alone, the fewest devices from the relaxation's number up with which a plan is found."""
+    found = {}
+    for name, lowest in least.items():
+        t = problem.types.index(name)
+        tries = range(max(1, lowest), max(1, lowest) + TRIES)
+        number = next((n for n in tries if find_plan(_with_more(problem, t, n)) is not None), None)
+        if number is not None:
+            found[name] = number
+    return found
 
 
 def _missing_devices(problem: Problem, t: int) -> float | None:

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tidewise.controller.allocation.assignment import LEVEL
+from tidewise.controller.allocation.envelope import envelope
 from tidewise.controller.allocation.goal import Aim, Goal
 from tidewise.controller.allocation.highs import keep_floors, relaxed
 from tidewise.controller.allocation.kernel import Kernel, improve
 from tidewise.controller.allocation.lexicographic import Candidate, rank
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
-from tidewise.controller.allocation.problem import Floats, Ints, Problem
+from tidewise.controller.allocation.problem import Floats, Ints, Problem, restrict
 
 INFLATIONS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15)
 DEFLATIONS = (0.001, 0.004, 0.01, 0.02, 0.04, 0.08, 0.15)  # of phi: rounding down costs a small cluster more
@@ -70,12 +71,14 @@ def bound_of_level(problem: Problem, candidate: Candidate) -> float:
     """Bounds the objective of every plan with at least the candidate's phi and queries served."""
     ranked = candidate.assignment
     goal = Goal(Aim.ACCURACY, ranked.phi * (1 - LEVEL), ranked.total * (1 - LEVEL))
-    outcome = relaxed(problem, goal)
+    outcome = relaxed(restrict(problem, envelope(problem)), goal)
     return outcome.objective if outcome.x is not None else ranked.objective
 
 
 def relax(problem: Problem, demand: Floats) -> Relaxation:
     """The relaxation with T + A rows (busy devices only), unserved demand at a high price."""
+    whole, kept = problem, envelope(problem)
+    problem = restrict(whole, kept)
     model = LinearModel()
     busy = model.columns(len(problem.capacity), cost=problem.value)
     price = SHORT * problem.weight.max(initial=0.0) or 1.0
@@ -87,13 +90,15 @@ def relax(problem: Problem, demand: Floats) -> Relaxation:
     assert outcome.x is not None
     size = len(problem.capacity)
     missing = outcome.x[size:][demand > 0].max(initial=0.0)
-    return Relaxation(
-        outcome.objective, outcome.x[:size], np.maximum(outcome.duals[: len(problem.types)], 0.0), missing
-    )
+    split = np.zeros(len(whole.capacity))
+    split[kept] = outcome.x[:size]
+    prices = np.maximum(outcome.duals[: len(problem.types)], 0.0)
+    return Relaxation(outcome.objective, split, prices, missing)
 
 
 def common_fraction(problem: Problem) -> float:
     """The largest fraction of every servable application's demand that the relaxation serves; bounds phi."""
+    problem = restrict(problem, envelope(problem))
     model = LinearModel()
     busy = model.columns(len(problem.capacity))
     phi = model.columns(1, cost=1.0, high=1.0)

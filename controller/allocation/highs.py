@@ -17,11 +17,13 @@ from tidewise.controller.allocation.linear import INFINITY, Effort, LinearModel,
 from tidewise.controller.allocation.problem import Floats, Ints, Problem
 
 
-def maximise(problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None) -> Answer:
-    """Solve the count model for one goal."""
+def maximise(
+    problem: Problem, goal: Goal, effort: Effort | None = None, known: Ints | None = None, *, plain: bool = False
+) -> Answer:
+    """Solve the count model for one goal; ``plain`` leaves out what only helps HiGHS, for comparison."""
     if not len(problem.capacity):
         return Answer(np.zeros(0, np.int64), 0.0, infeasible=bool(problem.servable.any()))
-    outcome = count_model(problem, goal).solve(effort)
+    outcome = count_model(problem, goal, plain=plain).solve(effort)
     counts = None
     if outcome.x is not None:
         counts = np.round(outcome.x[: len(problem.capacity)]).astype(np.int64)
@@ -33,8 +35,8 @@ def relaxed(problem: Problem, goal: Goal) -> Outcome:
     return count_model(problem, goal, whole=False).solve()
 
 
-def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearModel:
-    """The model as arrays; its first K columns are the counts."""
+def count_model(problem: Problem, goal: Goal, *, whole: bool = True, plain: bool = False) -> LinearModel:
+    """The model as arrays; its first K columns are the counts. ``plain`` leaves the sums over families out."""
     model = LinearModel()
     size = len(problem.capacity)
     gain = problem.value if goal.aim is Aim.ACCURACY else 0.0
@@ -49,7 +51,9 @@ def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearMo
         counts = busy = model.columns(size, cost=np.where(most > 0, gain, 0.0), high=problem.most)
     devices = model.rows(len(problem.types), -INFINITY, problem.devices)
     model.put(devices[problem.pair_type], counts, 1.0)
-    _serve(model, problem, goal, busy)
+    fraction = _serve(model, problem, goal, busy)
+    if whole and not plain:
+        _count_families(model, problem, counts, fraction)
     keep_floors(model, problem, busy)
     if goal.fraction == 1.0 and goal.aim is not Aim.FRACTION:
         _keep_replicas(model, problem, counts)  # under overload every device is needed for demand
@@ -60,8 +64,30 @@ def count_model(problem: Problem, goal: Goal, *, whole: bool = True) -> LinearMo
     return model
 
 
-def _serve(model: LinearModel, problem: Problem, goal: Goal, busy: Ints) -> None:
-    """Served fraction f_a of every servable application, and what the goal asks of it."""
+def _count_families(model: LinearModel, problem: Problem, counts: Ints, fraction: Ints) -> None:
+    """m_ta = sum of n over the pairs of application a on type t, whole, and f_a <= sum_t (P_ta / D_a) m_ta with the
+    fastest P_ta of them.
+
+    Follows from the other rows, but HiGHS branches and cuts far better on these few numbers than on the many n: what
+    an application can be served at most is a matter of them alone.
+    """
+    types = len(problem.types)
+    families, family = np.unique(problem.pair_application * types + problem.pair_type, return_inverse=True)
+    held = model.columns(len(families), high=problem.devices[families % types], whole=True)
+    sums = model.rows(len(families), 0.0, 0.0)
+    model.put(sums[family], counts, 1.0)
+    model.put(sums, held, -1.0)
+    fastest = np.zeros(len(families))
+    np.maximum.at(fastest, family, _shares(problem))
+    row_of = np.full(len(problem.applications), -1)
+    row_of[problem.servable] = rows = model.rows(len(fraction), 0.0, INFINITY)
+    mine = row_of[families // types] >= 0
+    model.put(row_of[families[mine] // types], held[mine], fastest[mine])
+    model.put(rows, fraction, -1.0)
+
+
+def _serve(model: LinearModel, problem: Problem, goal: Goal, busy: Ints) -> Ints:
+    """Columns of the served fraction f_a of every servable application, and what the goal asks of it."""
     applications = np.nonzero(problem.servable)[0]
     low = goal.fraction if goal.aim is not Aim.FRACTION else 0.0
     total = max(problem.demand.sum(), 1e-300)
@@ -77,6 +103,7 @@ def _serve(model: LinearModel, problem: Problem, goal: Goal, busy: Ints) -> None
         _lift_common_fraction(model, fraction)
     if goal.served > 0:
         model.put(model.rows(1, goal.served / total, INFINITY), fraction, problem.demand[applications] / total)
+    return fraction
 
 
 def _shares(problem: Problem) -> Floats:

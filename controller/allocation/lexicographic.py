@@ -23,12 +23,18 @@ SLACK = 1e-7  # what a level may give back of the level above, relative; solvers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Counts, what they serve, and an upper bound on the objective at their lexicographic level."""
+    """Counts, what they serve, and an upper bound on the objective at their lexicographic level.
+
+    ``phi_bound`` bounds phi over the applications that can be served; ``total_bound`` the queries per second served by
+    any plan with the candidate's phi. They say nothing unless the cluster is overloaded.
+    """
 
     counts: Ints
     assignment: Assignment
     bound: float
     method: str
+    phi_bound: float = 1.0
+    total_bound: float = np.inf
 
 
 def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints) -> Candidate:
@@ -36,23 +42,30 @@ def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints) -> C
 
     ``maximise`` is given the best counts so far as its last argument.
     """
-    best = better(problem, first, maximise(problem, Goal(Aim.FRACTION), effort, first))
-    fraction = _common_fraction(problem, best)
-    best = better(problem, best, maximise(problem, Goal(Aim.SERVED, fraction), effort, best))
+    most = maximise(problem, Goal(Aim.FRACTION), effort, first)
+    best = better(problem, first, most)
+    fraction = common_phi(problem, best) * (1 - SLACK)  # less a hair for the solver's tolerance
+    fullest = maximise(problem, Goal(Aim.SERVED, fraction), effort, best)
+    best = better(problem, best, fullest)
     served = assign(problem, best).total
     goal = Goal(Aim.ACCURACY, fraction, served * (1 - SLACK))
     last = maximise(problem, goal, effort, best)
     counts = better(problem, best, last)
     assignment = assign(problem, counts)
     bound = last.bound if np.isfinite(last.bound) else relaxed(problem, goal).objective
-    return Candidate(counts, assignment, max(bound, assignment.objective), "levels")
+    return Candidate(
+        counts,
+        assignment,
+        max(bound, assignment.objective),
+        "levels",
+        phi_bound=max(min(1.0, most.bound), common_phi(problem, counts)),
+        total_bound=max(fullest.bound * float(problem.demand.sum()), assignment.total),
+    )
 
 
-def _common_fraction(problem: Problem, counts: Ints) -> float:
-    """phi among the servable applications, less a hair for the solver's tolerance."""
-    served = assign(problem, counts).served[problem.servable]
-    fractions = served / problem.demand[problem.servable]
-    return float(fractions.min(initial=1.0)) * (1 - SLACK)
+def common_phi(problem: Problem, counts: Ints) -> float:
+    """phi among the applications that can be served."""
+    return rank(problem, counts).phi
 
 
 def better(problem: Problem, best: Ints, answer: Answer) -> Ints:

@@ -16,11 +16,12 @@ from tidewise.controller.allocation import highs
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
 from tidewise.controller.allocation.lexicographic import better, rank, worst_accuracy
 from tidewise.controller.allocation.linear import Effort
-from tidewise.controller.allocation.problem import Ints, Problem
+from tidewise.controller.allocation.problem import Ints, Problem, restrict
 
 # Largest reduced cost let in, relative to the bound, and how long HiGHS may work on it (see Effort.checks).
 Widths = tuple[tuple[float, int], ...]
-WIDTHS: Widths = ((1e-9, 60), (1e-5, 100), (3e-5, 100), (1e-4, 200))
+WIDTHS: Widths = ((1e-9, 60), (1e-5, 60), (1e-4, 100))
+SWAPPING: Widths = ((1e-9, 30), (1e-5, 40), (1e-4, 100))  # under a swap cost a check takes longer
 # Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
 SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
 Polish = Callable[[Ints], Ints]
@@ -42,7 +43,7 @@ def maximise(
     always = (relaxation.x[:size] > 1e-9) | (known > 0)
     target = bound - effort.gap * abs(bound)
     best = known
-    for width, checks in WIDTHS if goal == Goal() else SHEDDING:
+    for width, checks in _widths(problem, goal):
         if _value(problem, goal, best) >= target:
             break
         kept = np.nonzero(always | (relaxation.reduced[:size] <= width * abs(bound)))[0]
@@ -56,6 +57,12 @@ def maximise(
     return Answer(best, bound)
 
 
+def _widths(problem: Problem, goal: Goal) -> Widths:
+    if goal != Goal():
+        return SHEDDING
+    return SWAPPING if problem.swap_cost > 0 else WIDTHS
+
+
 def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     """What the counts reach of the goal, -inf if they do not even serve the fraction it asks."""
     ranked = rank(problem, counts)
@@ -66,18 +73,3 @@ def _value(problem: Problem, goal: Goal, counts: Ints) -> float:
     if ranked.phi < goal.fraction * (1 - 1e-6) or ranked.total < goal.served * (1 - 1e-6):
         return -np.inf
     return ranked.objective if goal.aim is Aim.ACCURACY else ranked.total / problem.demand.sum()
-
-
-def restrict(problem: Problem, kept: Ints) -> Problem:
-    """The same problem with these pairs only (ascending)."""
-    application = problem.pair_application[kept]
-    return replace(
-        problem,
-        pair_type=problem.pair_type[kept],
-        pair_variant=problem.pair_variant[kept],
-        pair_application=application,
-        capacity=problem.capacity[kept],
-        accuracy=problem.accuracy[kept],
-        current=problem.current[kept],
-        start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
-    )

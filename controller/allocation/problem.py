@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from tidewise.core.case import Case
 
+NOTHING = 1e-9  # a type whose devices together could carry no more of a demand than this is no help
+_Row = tuple[int, float, int, float, int, int, float]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -34,6 +36,9 @@ class Problem:
 
     Pairs are sorted by application, within it from the most to the least accurate; ``start[a]:start[a + 1]`` are the
     pairs of application a. ``scale`` is sum_a w_a D_a (1 if that is 0), what the objective is divided by.
+
+    A device is credited with at most its application's whole demand: it can serve no more, and the relaxation is
+    tighter for it. ``rate`` is what it really could.
     """
 
     case: Case
@@ -49,7 +54,8 @@ class Problem:
     pair_type: Ints  # (K)
     pair_variant: Ints  # (K)
     pair_application: Ints  # (K)
-    capacity: Floats  # (K) queries per second of one device
+    capacity: Floats  # (K) queries per second of one device, at most the demand
+    rate: Floats  # (K) queries per second of one device
     accuracy: Floats  # (K)
     current: Ints  # (K) devices that host the pair now
     start: Ints  # (A + 1)
@@ -85,11 +91,6 @@ class Problem:
         hosts = np.bincount(self.pair_application, counts, minlength=len(self.applications))
         return int(np.maximum(self.replicas - hosts, 0).sum())
 
-    def with_demand(self, demand: Floats) -> Problem:
-        """The same pairs under another demand; only where the same applications have some."""
-        scale = float(self.weight @ demand) or 1.0
-        return replace(self, demand=demand, scale=scale)
-
     def pairs(self, application: SupportsIndex) -> slice:
         """The pairs of one application."""
         a = operator.index(application)
@@ -100,15 +101,15 @@ class Problem:
         return int(np.maximum(counts - self.current, 0).sum())
 
 
-def build(case: Case, terms: Terms | None = None, *, residents: bool = False) -> Problem:
-    """The arrays of a case. Pairs that others beat are left out; ``residents`` keeps those hosted now."""
+def build(case: Case, terms: Terms | None = None, *, capped: bool = True) -> Problem:
+    """The arrays of a case. Pairs that others beat are left out; ``capped`` limits capacities to the demand."""
     terms = terms or Terms()
     types, applications, variants = tuple(case.device_types), tuple(case.applications), tuple(case.variants)
     asked = [case.applications[name] for name in applications]
     demand = np.array([one.demand for one in asked], float)
     replicas = np.array([one.min_replicas for one in asked], np.int64)
     weight = np.array([one.weight for one in asked], float)
-    pairs = _pairs(case, _wanted(case), residents or terms.swap_cost > 0)
+    pairs = _pairs(case, _wanted(case), terms.swap_cost > 0, capped)
     return Problem(
         case=case,
         types=types,
@@ -146,34 +147,35 @@ def _wanted(case: Case) -> NDArray[np.bool_]:
     return np.array(wanted, bool)
 
 
-def _pairs(case: Case, wanted: NDArray[np.bool_], residents: bool) -> dict[str, Any]:
+def _pairs(case: Case, wanted: NDArray[np.bool_], residents: bool, capped: bool) -> dict[str, Any]:
     application_of = {name: i for i, name in enumerate(case.applications)}
     rows = []
     for v, (variant, entry) in enumerate(case.variants.items()):
         a = application_of[entry.application]
-        for t, device_type in enumerate(case.device_types):
+        demand = case.applications[entry.application].demand
+        for t, (device_type, devices) in enumerate(case.device_types.items()):
             rate = case.capacity.get(device_type, {}).get(variant, 0.0)
-            if rate > 0 and wanted[a] and case.device_types[device_type] > 0:
+            if rate > 0 and wanted[a] and rate * devices > NOTHING * demand:
                 now = case.current.get(device_type, {}).get(variant, 0)
-                rows.append((a, -entry.accuracy, t, -rate, v, now))
+                useful = min(rate, demand) if capped and demand > 0 else rate
+                rows.append((a, -entry.accuracy, t, -useful, v, now, rate))
     rows.sort()
     rows = list(_undominated(rows, residents))
-    table = np.array(rows, float).reshape(-1, 6)
+    table = np.array(rows, float).reshape(-1, 7)
     application = table[:, 0].astype(np.int64)
     return {
         "pair_application": application,
         "accuracy": -table[:, 1],
         "pair_type": table[:, 2].astype(np.int64),
         "capacity": -table[:, 3],
+        "rate": table[:, 6],
         "pair_variant": table[:, 4].astype(np.int64),
         "current": table[:, 5].astype(np.int64),
         "start": np.searchsorted(application, np.arange(len(wanted) + 1)),
     }
 
 
-def _undominated(
-    rows: list[tuple[int, float, int, float, int, int]], residents: bool
-) -> list[tuple[int, float, int, float, int, int]]:
+def _undominated(rows: list[_Row], residents: bool) -> list[_Row]:
     """Drop pairs that another of the same application and type beats or equals in accuracy and capacity.
 
     No best plan needs them; under a swap cost only those that no device hosts now, for they would all have to load
@@ -187,6 +189,22 @@ def _undominated(
             fastest[key] = max(rate, fastest.get(key, 0.0))
             kept.append(row)
     return kept
+
+
+def restrict(problem: Problem, kept: Ints) -> Problem:
+    """The same problem with these pairs only (ascending)."""
+    application = problem.pair_application[kept]
+    return replace(
+        problem,
+        pair_type=problem.pair_type[kept],
+        pair_variant=problem.pair_variant[kept],
+        pair_application=application,
+        capacity=problem.capacity[kept],
+        rate=problem.rate[kept],
+        accuracy=problem.accuracy[kept],
+        current=problem.current[kept],
+        start=np.searchsorted(application, np.arange(len(problem.applications) + 1)),
+    )
 
 
 def counts_by_name(problem: Problem, values: Ints | Floats) -> Mapping[str, Mapping[str, float]]:

@@ -14,6 +14,7 @@ from tidewise.controller.allocation.hull import Rung
 from tidewise.controller.allocation.linear import Effort, Outcome
 from tidewise.controller.allocation.problem import Floats, Ints
 from tidewise.controller.allocation.scenario import Placement, ScenarioTerms, evaluate, maximise, placement
+from tidewise.controller.allocation.solve import solve
 from tidewise.controller.allocation.warm import warm_set
 from tidewise.core.errors import PlanError
 from tidewise.core.scenario import ScenarioCase, ScenarioSolution, ScenarioValue
@@ -30,18 +31,39 @@ def plan_scenarios(
     """The best families found and their warm sets, with a certified gap. Raises PlanError if no solver answers."""
     cpu, wall = time.process_time(), time.perf_counter()
     where = placement(asked, terms)
-    solve = scenario_reference.maximise if method == "pulp" else maximise
-    outcome = solve(where, Effort(gap))
+    best = scenario_reference.maximise if method == "pulp" else maximise
+    outcome = best(where, Effort(gap))
     if outcome.x is None:
         raise PlanError("the scenario model found no placement within its work limit")
     families = np.round(outcome.x[: len(where.family_type)]).astype(np.int64)
+    solution = _with_warm_sets(where, families, outcome)
+    return replace(solution, cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+
+
+def plan_scenarios_fast(asked: ScenarioCase, terms: ScenarioTerms | None = None) -> ScenarioSolution:
+    """The families of the fast plan of counts for the mean demand: no integer program, and a trivial bound."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    where = placement(asked, terms)
+    counts = solve(asked.case, method="fast").counts
+    held = dict.fromkeys(zip(where.family_type.tolist(), where.family_application.tolist(), strict=True), 0)
+    for t, device_type in enumerate(where.types):
+        for variant, n in counts[device_type].items():
+            family = t, where.applications.index(asked.case.variants[variant].application)
+            if family in held:
+                held[family] += n
+    families = np.array(list(held.values()), np.int64)
+    outcome = replace(evaluate(where, families), bound=where.probability.sum() + where.terms.floor)
+    solution = _with_warm_sets(where, families, outcome)
+    return replace(solution, cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+
+
+def _with_warm_sets(where: Placement, families: Ints, outcome: Outcome) -> ScenarioSolution:
+    """The solution that holds these families, with the warm sets that the outcome's use of them suggests."""
     used = np.bincount(where.family_type, families, minlength=len(where.types))
     if (families < 0).any() or (used > where.devices).any():
         raise PlanError("the scenario solver planned devices that do not exist")
     warm, kept = _warm(where, families, outcome)
-    value = evaluate(where, families, kept)
-    solution = _solution(where, families, warm, value, outcome.bound)
-    return replace(solution, cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+    return _solution(where, families, warm, evaluate(where, families, kept), outcome.bound)
 
 
 def _use(where: Placement, outcome: Outcome) -> Floats:
@@ -76,7 +98,7 @@ def _solution(where: Placement, families: Ints, warm: WarmSets, value: Outcome, 
             for p, v in zip(where.probability, values, strict=True)
         )
     )
-    objective -= where.swap_cost * loads
+    objective -= where.swap_cost * loads + where.terms.replica * where.missing_replicas(families)
     bound = max(bound, objective)
     named = _named(where, families)
     served_all = all(one.least_served >= 1 - 1e-6 for one in values)

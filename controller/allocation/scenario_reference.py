@@ -22,7 +22,10 @@ def maximise(where: Placement, effort: Effort) -> Outcome:
         where.probability[s] * (pulp.lpSum(where.worth[s, k] * u[s][k] for k in rungs) + where.terms.floor * beta[s])
         for s in scenarios
     )
-    model += gain - where.swap_cost * pulp.lpSum(y)
+    z = [pulp.LpVariable(f"z_{a}", 0) for a in range(len(where.applications))]
+    model += gain - where.swap_cost * pulp.lpSum(y) - where.terms.replica * pulp.lpSum(z)
+    for a, replicas in enumerate(where.replicas.tolist()):
+        model += z[a] >= replicas - pulp.lpSum(m[f] for f in families if where.family_application[f] == a)
     for t, devices in enumerate(where.devices):
         model += pulp.lpSum(m[f] for f in families if where.family_type[f] == t) <= int(devices)
     for f in families:

@@ -83,8 +83,10 @@ def solution_of(problem: Problem, candidate: Candidate) -> Solution:
         effective_accuracy=float(problem.accuracy @ assignment.rate) / total if total > 0 else None,
         served=dict(zip(problem.applications, assignment.served.tolist(), strict=True)),
         counts=named,
-        busy=counts_by_name(problem, assignment.rate / problem.capacity),
+        busy=counts_by_name(problem, assignment.rate / problem.rate),
         loads=loads(problem.case, named),
         method=candidate.method,
         swap_cost=problem.swap_cost,
+        phi_bound=1.0 if full else candidate.phi_bound,
+        served_bound=total if full else min(candidate.total_bound, float(problem.demand.sum())),
     )

@@ -21,7 +21,7 @@ from tidewise.controller.allocation.kernel import Kernel, improve, kernel_of, na
 from tidewise.controller.allocation.lexicographic import Candidate, Maximise, better, rank, shed
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
-from tidewise.controller.allocation.shedding import shed_exactly
+from tidewise.controller.allocation.shedding import bounded, shed_frugally
 
 METHODS = ("auto", "exact", "highs", "pulp", "fast")
 MIPS: dict[str, Maximise] = {"highs": highs.maximise, "pulp": reference.maximise}
@@ -109,9 +109,9 @@ def _whole(start: _Start, maximise: Maximise, effort: Effort, method: str) -> Ca
 def _shed(start: _Start, effort: Effort, small: bool) -> Candidate:
     problem, known = start.problem, start.fast.counts
     if problem.devices.sum() > MANY_DEVICES:
-        return start.fast
-    if not small and _decomposes(start, "auto") and not problem.floor.any():
-        return shed_exactly(problem, known, effort)
+        return bounded(problem, start.fast)
+    if not problem.floor.any():
+        return shed_frugally(problem, known, effort)
     return shed(problem, highs.maximise if small else narrow.maximise, effort, known)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tidewise.controller.allocation import highs, narrow
 from tidewise.controller.allocation.assignment import assign
-from tidewise.controller.allocation.fraction import find_plan
+from tidewise.controller.allocation.feasible import find_plan
 from tidewise.controller.allocation.goal import Aim, Goal
 from tidewise.controller.allocation.lexicographic import worst_accuracy
 from tidewise.controller.allocation.linear import Effort
@@ -54,17 +54,6 @@ def inflated(case: Case, share: float) -> Case:
     return case.with_demand(
         {name: one.demand * (1 + share * (one.headroom - 1)) for name, one in case.applications.items()}
     )
-
-
-def headroom(demand: float, dispersion: float, slo: float, margin: float = 1.05, sigmas: float = 1.0) -> float:
-    """The factor that covers an application's own burstiness: margin + sigmas sqrt(I demand / (slo / 2)) / demand.
-
-    ``dispersion`` is the index of dispersion I of its arrivals (1 for Poisson), ``slo`` in seconds. Noise grows with
-    the root of demand, so a small application needs more headroom than a large one; one constant serves neither.
-    """
-    if demand <= 0:
-        return margin
-    return margin + sigmas * float(np.sqrt(dispersion * demand / (slo / 2))) / demand
 
 
 def _serves(case: Case, terms: Terms) -> bool:

@@ -22,8 +22,8 @@ class AllocationPolicy(Protocol):
     """One policy of one planner; it may remember what it saw.
 
     A ``static`` policy does not follow demand: it plans when devices or applications change, and once more when it
-    has first seen demand. One that is not ``sudden`` takes no notice of bursts and overload. ``method`` is a solver of
-    controller/allocation, None for the cluster file's.
+    has first seen demand. One that is not ``sudden`` takes no notice of bursts and violations. ``method`` is a solver
+    of controller/allocation, None for the cluster file's.
     """
 
     static: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tidewise.core.capacity import QUEUE_SHARE
 from tidewise.core.cluster import Cluster, PlannerSettings, Policies
 from tidewise.core.errors import ConfigError
 
@@ -22,16 +23,17 @@ class Preset:
     batch_share: float = 0.5
 
 
-OURS = Policies(allocation="tidewise", variant_choice="anytime")
-OUR_TIMING = PlannerSettings(period=10.0)
-OUR_SHARE = 0.55  # gained up to 1.7 points of on-time accuracy where SLOs are tight; .6 gained less
+OURS = Policies()
+OUR_TIMING = PlannerSettings()
 PAPER = PlannerSettings(period=30.0, headroom=1.05, sigma=0.0)
-PUBLISHED = Policies(batching="published", swaps="blocking")
-MENDED = Policies(batching="deadline")
+PLANNED = Policies(variant_choice="planned")
+PUBLISHED = replace(PLANNED, batching="published", swaps="blocking")
+MENDED = replace(PLANNED, batching="deadline")
+AIMD = replace(PLANNED, batching="aimd")
 
 
 def _ours(**changes: str) -> Preset:
-    return Preset(replace(OURS, **changes), OUR_TIMING, batch_share=OUR_SHARE)
+    return Preset(replace(OURS, **changes), OUR_TIMING, batch_share=QUEUE_SHARE)
 
 
 PRESETS: Mapping[str, Preset] = {
@@ -41,9 +43,10 @@ PRESETS: Mapping[str, Preset] = {
     "proteus-mended": Preset(replace(MENDED, allocation="proteus"), PAPER),
     "infaas": Preset(replace(PUBLISHED, allocation="infaas"), PAPER),
     "sommelier": Preset(replace(PUBLISHED, allocation="sommelier"), replace(PAPER, headroom=1.5), informed=True),
-    "clipper-ha": Preset(Policies(allocation="clipper-ha", batching="aimd"), PAPER, informed=True),
-    "clipper-ht": Preset(Policies(allocation="clipper-ht", batching="aimd"), PAPER, informed=True),
+    "clipper-ha": Preset(replace(AIMD, allocation="clipper-ha"), PAPER, informed=True),
+    "clipper-ht": Preset(replace(AIMD, allocation="clipper-ht"), PAPER, informed=True),
     "anytime": Preset(Policies(allocation="anytime", variant_choice="anytime"), PAPER, informed=True),
+    "anytime-backlog": Preset(Policies(allocation="anytime-backlog", variant_choice="anytime"), PAPER, informed=True),
     "without-selection": Preset(replace(MENDED, allocation="without-selection"), PAPER),
     "without-placement": Preset(replace(MENDED, allocation="sommelier"), PAPER, informed=True),
     "without-assignment": Preset(replace(MENDED, allocation="without-assignment"), PAPER),
@@ -69,9 +72,8 @@ def preset(name: str) -> Preset:
 def with_our_worker(one: Preset) -> Preset:
     """The same plan on our worker: run when idle, early drop, staged swaps, padding; our timing where it is slower."""
     worker = replace(one.policies, batching=OURS.batching, swaps=OURS.swaps)
-    return replace(
-        one, policies=worker, planner=replace(one.planner, period=min(one.planner.period, 10.0)), batch_share=OUR_SHARE
-    )
+    timing = replace(one.planner, period=min(one.planner.period, OUR_TIMING.period))
+    return replace(one, policies=worker, planner=timing, batch_share=QUEUE_SHARE)
 
 
 def under(cluster: Cluster, one: Preset) -> Cluster:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tidewise.controller.allocation.scenario_plan import plan_scenarios
+from tidewise.controller.allocation.problem import Terms
+from tidewise.controller.allocation.scenario import ScenarioTerms
+from tidewise.controller.allocation.scenario_plan import plan_scenarios, plan_scenarios_fast
 from tidewise.controller.allocation.solve import Limits, solve
-from tidewise.controller.margin import with_margin
 from tidewise.controller.policies.anytime import AnytimePolicy
 from tidewise.controller.policies.counts import CountPolicy
 from tidewise.controller.policies.infaas import InfaasPolicy
@@ -34,6 +35,7 @@ POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "infaas": InfaasPolicy,
     "sommelier": SommelierPolicy,
     "anytime": AnytimePolicy,
+    "anytime-backlog": lambda: AnytimePolicy(bounded=False),
     "without-selection": lambda: ProteusPolicy(restrict=most_accurate),
     "without-assignment": UniformPolicy,
     "one-scenario": lambda: ScenarioPolicy(tuning=Tuning(only_level=True)),
@@ -48,8 +50,22 @@ def allocation_policy(name: str) -> AllocationPolicy:
     return POLICIES[name]()
 
 
-def allocate(case: Problem, method: str, limits: Limits) -> Answer:
+def allocate(case: Problem, method: str, limits: Limits, terms: Terms | None = None) -> Answer:
     """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
     if isinstance(case, ScenarioCase):
-        return plan_scenarios(case)
-    return with_margin(case, lambda one: solve(one, method=method, limits=limits))
+        return plan_scenarios(case, terms=_scenario_terms(case, terms))
+    return solve(case, method=method, limits=limits, terms=terms)
+
+
+def allocate_fast(case: Problem, terms: Terms | None = None) -> Answer:
+    """An answer to a case that is there at once, for when no better one comes."""
+    if isinstance(case, ScenarioCase):
+        return plan_scenarios_fast(case, _scenario_terms(case, terms))
+    return solve(case, method="fast", terms=terms)
+
+
+def _scenario_terms(case: ScenarioCase, terms: Terms | None) -> ScenarioTerms:
+    """The scenario plan's own terms, with the swap cost of these if they have one."""
+    if terms is None or terms.swap_cost <= 0:
+        return ScenarioTerms()
+    return ScenarioTerms(reload_cost=terms.swap_cost * sum(case.case.device_types.values()))

@@ -96,6 +96,21 @@ def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("min_accuracy = 0.999", "min_accuracy = 0.999, and the best variant's accuracy is 0."),
+        ("min_replicas = 9", "min_replicas = 9, and the cluster has 4 devices"),
+    ],
+)
+def test_a_term_no_plan_can_keep_is_named(folder: Path, key: str, sentence: str) -> None:
+    line = next(line for line in (folder / "application.toml").read_text().splitlines() if line.startswith("slo_ms"))
+    spoil(folder, line, f"{line}\n{key}")
+    result = check(folder)
+    assert result.exit_code == 2
+    assert sentence in result.output
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("[planner]\nperiods = 3\n", "unknown key 'periods'"),
@@ -106,6 +121,12 @@ def test_an_slo_no_variant_can_meet_says_what_the_fastest_needs(folder: Path) ->
         ("[ports]\ngrpc = 70000\n", "grpc must be a whole number between 0 and 65535"),
         ("[policies]\nallocation = 'magic'\n", "allocation 'magic' is unknown"),
         ("[planner\n", "is not valid TOML"),
+        ("[planner]\nmax_min = 'yes'\n", "max_min must be true or false"),
+        ("[planner]\nsolver = 'magic'\n", "solver 'magic' is unknown; known: auto"),
+        (
+            "[policies]\nallocation = 'tidewise'\n[planner]\nmax_min = true\n",
+            "max_min acts on allocation policies that",
+        ),
     ],
 )
 def test_a_wrong_cluster_file_is_explained(tmp_path: Path, text: str, sentence: str) -> None:
@@ -114,6 +135,54 @@ def test_a_wrong_cluster_file_is_explained(tmp_path: Path, text: str, sentence: 
     result = check(file)
     assert result.exit_code == 2
     assert sentence in result.output
+
+
+def test_every_fault_of_a_cluster_file_is_named_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(
+        "[ports]\ngrpc = 70000\n[planner]\nperiods = 3\nheadroom = 'much'\n[policies]\nrouting = 'magic'\n"
+        "[device_types.a]\ncount = -1\nprovider = 'TpuProvider'\n[device_types.b]\nbatch_sizes = []\n[unheard]\n"
+    )
+    faults = json.loads(check(file, "--json").stdout)["faults"]
+    for words in (
+        "grpc must be a whole number",
+        "unknown key 'periods'",
+        "headroom must be a number",
+        "'magic' is unknown",
+        "[device_types.a]: count must be",
+        "'TpuProvider' is not here",
+        "[device_types.b]: batch_sizes must not be empty",
+        "unknown key 'unheard'",
+    ):
+        assert sum(words in one for one in faults) == 1, (words, faults)
+    assert len(faults) == 8
+
+
+def test_every_fault_of_an_application_file_is_named_at_once(folder: Path) -> None:
+    spoil(folder, "slo_ms", "slo_msec")
+    spoil(folder, 'datatype = "UINT8"', 'datatype = "BYTES"')
+    faults = json.loads(check(folder, "--json").stdout)["faults"]
+    assert len(faults) == 3 and "slo_ms is missing" in faults[0] and "not 'BYTES'" in faults[1]
+
+
+def test_every_missing_model_file_is_named(folder: Path) -> None:
+    models = sorted(folder.glob("*/model.onnx"))
+    for one in models:
+        one.unlink()
+    assert len(json.loads(check(folder, "--json").stdout)["faults"]) == len(models)
+
+
+def test_every_fault_of_a_profile_is_named_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "profile.json"
+    entry = {"application": "a", "device_type": "d", "memory_mb": -1, "batches": [{"size": 1, "p50_ms": 1}]}
+    file.write_text(json.dumps({"schema_version": 1, "entries": [entry]}))
+    faults = json.loads(check(file, "--json").stdout)["faults"]
+    assert len(faults) == 3, faults
+
+
+def test_a_file_of_another_kind_is_refused_naming_the_kinds_there_are(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").touch()
+    assert "must be a cluster file (.toml), a profile (.json), or a folder" in check(tmp_path / "t.csv").output
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every verb is there, and a wrong word is told in a sentence before anything is started."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -46,4 +47,22 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_what_grpc_has_to_say_of_a_port_is_not_mixed_into_the_logs(tmp_path: Path) -> None:
     ended = tidewise(tmp_path, "controller", "--listen", "192.0.2.1:9")  # an address of documentation, nobody's
     assert ended.returncode == 2
-    assert ended.stderr.splitlines() == ["tidewise: cannot listen on 192.0.2.1:9: is another controller there?"]
+    assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == [
+        "cannot listen on 192.0.2.1:9: is another controller there?"
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("controller", "--policy", "magic"),
+        ("router", "--join", "nowhere"),
+        ("worker", "--join", "127.0.0.1:1", "--device-type", "magic"),
+    ],
+)
+def test_a_process_that_cannot_start_says_so_as_a_line_of_its_log(words: tuple[str, ...], tmp_path: Path) -> None:
+    ended = tidewise(tmp_path, *words)
+    assert ended.returncode == 2
+    (line,) = map(json.loads, ended.stderr.splitlines())
+    assert (line["part"], line["level"]) == (words[0], "error")
+    assert words[-1] in line["event"]

@@ -161,7 +161,7 @@ class World:
             if self.broken:
                 self._step(SolveFailed(action.ticket, self.broken))
                 continue
-            solution = allocate(action.case, "highs", Limits(gap=1e-4))
+            solution = allocate(action.case, "highs", Limits(gap=1e-4), action.terms)
             if self.lie:
                 solution = replace(
                     solution, counts={kind: dict.fromkeys(row, 99) for kind, row in solution.counts.items()}

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from controller_stories import LADDER, World, cluster_of, profile_of, source_of, world_of
 
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationRemoved
+from tidewise.controller.status import status_message
+from tidewise.controller.store import Store
+from tidewise.controller.telemetry import Telemetry
+from tidewise.controller.unprofiled import unprofiled
 from tidewise.core.profile import Profile
+from tidewise.core.report import Unprofiled
 from tidewise.core.repository import ApplicationSource
 
 FOUR = ("big-0", "big-1", "little-0", "little-1")
@@ -80,6 +86,44 @@ def test_an_application_replaced_by_one_with_other_variants_is_served_throughout
     )
 
 
+def test_a_controller_that_starts_again_amid_a_replacement_goes_on_with_it(tmp_path: Path) -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    new = renamed(source_of("pets", stamp="2"))
+    world.apply(new)
+    world.run(1)
+    store = Store.open(tmp_path)
+    store.keep_transitions(world.conductor.retiring.transitions)
+    plan, before = world.plan, world.hosted()
+    world.conductor = Conductor(cluster_of())
+    world.attached = {}
+    world.apply(new)  # all that the state folder holds of the application
+    world.conductor.resume(plan, 0, store.last_transitions())
+    world.run(1)  # nobody is back yet
+    world.attach(*FOUR)
+    for _ in range(20):
+        world.run(0.25)
+        assert len(world.conductor.publisher.snapshot.routes) == 4
+    assert world.hosted() == before
+    known = profile_of("pets", stamp="2").entries.values()
+    world.profile = Profile().with_entries([replace(one, variant=f"{one.variant}-new") for one in known])
+    world.attach("big-0")
+    for _ in range(40):
+        world.run(0.25)
+        assert world.conductor.publisher.snapshot.routes
+    assert all(one.endswith("-new") for one in world.hosted().values()) and len(world.hosted()) == 4
+    assert not world.conductor.retiring.transitions
+
+
+def test_a_replacement_by_something_else_meanwhile_is_not_gone_on_with() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    world.apply(renamed(source_of("pets", stamp="2")))
+    transitions = world.conductor.retiring.transitions
+    again = World(Conductor(cluster_of()))
+    again.apply(source_of("pets", stamp="3"))
+    again.conductor.resume(world.plan, 0, transitions)
+    assert set(LADDER) == {one.name for one in again.conductor.registry.applications["pets"].variants}
+
+
 def test_old_variants_that_cannot_answer_the_new_queries_end_at_once() -> None:
     world = world_of(*FOUR, applications=("pets",))
     other = renamed(source_of("pets", stamp="2"))
@@ -129,3 +173,22 @@ def test_demand_that_is_expected_is_planned_for_before_it_comes() -> None:
     since = len(world.plans())
     world.run(60, {"pets": 20, "cars": 5})
     assert published(world, since) == 0
+
+
+def test_a_variant_that_cannot_be_profiled_is_told_in_the_log_the_status_and_a_metric() -> None:
+    world = world_of(*FOUR, applications=("pets",))
+    world.apply(source_of("cars"))
+    failed = Unprofiled("cars", "large", "its output is not a number")
+    device = world.devices["big-0"]
+    device.report = replace(device.report, unprofiled=(failed,))
+    world.run(1)
+    said = "cars/large is not planned on devices like big-0, which could not profile it: its output is not a number"
+    assert world.conductor.warnings == [said]
+    assert said in status_message(world.conductor, world.now, 1.0).last_failure
+    telemetry = Telemetry()
+    telemetry.tick(world.conductor, world.now)
+    series = 'tidewise_controller_unprofiled{application="cars",device_type="big",variant="large"} 1.0'
+    assert series in telemetry.metrics.text()
+    world.profile = profile_of("pets", "cars")  # another device could
+    world.attach("big-1")
+    assert not list(unprofiled(world.conductor.registry))

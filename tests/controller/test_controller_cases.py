@@ -14,6 +14,7 @@ from tidewise.controller.policies import least_accurate, most_accurate
 from tidewise.controller.registry import Device
 from tidewise.controller.spare import reserve, without
 from tidewise.core.case import Case, CaseApplication, CaseVariant
+from tidewise.core.cluster import PlannerSettings
 from tidewise.core.report import DeviceReport
 
 
@@ -100,9 +101,12 @@ def test_clipper_policies_leave_one_variant_of_each_application() -> None:
 def test_a_gain_smaller_than_the_price_of_its_loads_is_not_worth_it() -> None:
     case = simple_case(a=10)
     now, better = {"big": {"a/1": 1}, "little": {"a/2": 1}}, {"big": {"a/1": 2}}
-    assert reason_to_keep(case, now, better, {"a": 10.0}, 1) is not None
-    assert reason_to_keep(case, now, better, {"a": 20.0}, 1) is None
+    assert reason_to_keep(case, now, better, {"a": 10.0}, 1, PlannerSettings()) is not None
+    assert reason_to_keep(case, now, better, {"a": 20.0}, 1, PlannerSettings()) is None
 
 
 def test_a_plan_that_leaves_an_application_out_is_never_kept() -> None:
-    assert reason_to_keep(simple_case(), {"big": {"a/1": 1}}, {"big": {"a/1": 1, "b/1": 1}}, {}, 1) is None
+    assert (
+        reason_to_keep(simple_case(), {"big": {"a/1": 1}}, {"big": {"a/1": 1, "b/1": 1}}, {}, 1, PlannerSettings())
+        is None
+    )

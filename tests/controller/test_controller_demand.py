@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidewise.controller.arrivals import Arrivals
 from tidewise.controller.demand import DemandEstimator
 from tidewise.controller.registry import Device
-from tidewise.controller.triggers import burst, hold_off, overload
+from tidewise.controller.triggers import burst, hold_off, violations
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.demand import WINDOWS, Estimate, planned_demand
 from tidewise.core.report import DeviceReport
@@ -144,14 +144,21 @@ def test_single_queries_are_no_burst() -> None:
     assert burst({"a": rate(5)}, {"a": 0.0}, SETTINGS) is not None
 
 
-def test_violations_of_a_tenth_of_a_workers_queries_are_an_overload() -> None:
+def test_violations_of_a_tenth_of_a_workers_queries_are_a_reason_to_plan() -> None:
     def device(violations: float) -> dict[str, Device]:
         return {"d": Device(DeviceReport("d", "big", arrival_rate=50, violation_rate=violations), "p", "h:1", 1)}
 
-    assert overload(device(4), {"d": "a"}) is None
-    found = overload(device(6), {"d": "a"})
+    assert violations(device(4), {"d": "a"}) is None
+    found = violations(device(6), {"d": "a"})
     assert found is not None and found.applications == {"a"}
 
 
 def test_hold_off_covers_a_slow_solve() -> None:
     assert hold_off(SETTINGS, 0.1) == 1.0 and hold_off(SETTINGS, 4.0) == 4.5
+
+
+def test_silence_before_the_first_query_is_not_taken_for_demand() -> None:
+    estimator, now = fed([[0] * 160 + [5] * 4])
+    estimate = estimator.estimate("a", now)
+    assert all(estimate.rates[window] == pytest.approx(20) for window in WINDOWS)
+    assert estimate.level == pytest.approx(20)

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import socket
 import urllib.request
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from wire_stories import (
     controller,
     real_profile,
     settings_of,
+    tell,
     until,
     write_application,
 )
@@ -28,22 +28,10 @@ from tidewise.core.errors import ConfigError
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
 
-Story = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    write_application(tmp_path / "models", "pets")
-    return tmp_path / "models"
-
 
 def share_of(variant: str, router: FakeRouter) -> float:
     """The fraction of queries that goes where only this variant is ready, by the newest snapshot."""
     return sum(one.share for one in router.snapshots[-1].routes if one.variants == (variant,))
-
-
-def tell(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 def test_workers_are_planned_and_routers_told_who_is_ready(tmp_path: Path, repository: Path) -> None:

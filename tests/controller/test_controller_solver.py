@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest
 from wire_stories import (
     FakeRouter,
     FakeWorker,
@@ -17,27 +14,16 @@ from wire_stories import (
     controller,
     real_profile,
     settings_of,
+    tell,
     until,
-    write_application,
 )
 
-from tidewise.controller.solving import SolverProcess
+from tidewise.controller.exchange import Request
+from tidewise.controller.solving import Failure, SolverProcess
 from tidewise.core.case import Case, CaseApplication, CaseVariant
-from tidewise.core.errors import SolverError
+from tidewise.core.solution import Solution
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
-
-Story = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    write_application(tmp_path / "models", "pets")
-    return tmp_path / "models"
-
-
-def tell(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path, repository: Path) -> None:
@@ -61,6 +47,35 @@ def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path,
     tell(story)
 
 
+def test_the_fast_plan_is_published_if_the_best_one_never_comes(tmp_path: Path, repository: Path) -> None:
+    dawdle = [sys.executable, "-c", _FAST]
+
+    async def story() -> None:
+        async with (
+            controller(settings_of(tmp_path / "state", repository, solve_limit=3.0), SolverProcess(dawdle)) as port,
+            FakeRouter(port) as router,
+            FakeWorker(port, "big-0", profile=real_profile("pets")),
+            calling(port) as channel,
+        ):
+            await until(lambda: router.routes == {"big-0": "pets"})
+            status = await ControllerStub(channel).Status(pb.StatusRequest())
+            assert status.plan.status != "fallback"
+            assert "did not answer within 3 s" in status.last_failure
+
+    tell(story)
+
+
+_FAST = """
+import sys, time
+from tidewise.controller.exchange import READY, Reply, read_frame, write_frame
+from tidewise.controller.policies import allocate_fast
+out = sys.stdout.buffer
+write_frame(out, READY)
+while request := read_frame(sys.stdin.buffer):
+    write_frame(out, Reply(allocate_fast(request.case), final=False))
+    time.sleep(99)
+"""
+
 _CHILD = """
 import os, pickle, struct, sys, time
 def say(value):
@@ -76,15 +91,19 @@ def test_a_solver_process_that_was_killed_is_started_again() -> None:
 
     async def story() -> None:
         solver = SolverProcess()
-        first = await solver.solve(case, "auto", 1e-4, 20)
+        first = (await solver.solve(Request(case), 20)).answer
+        assert isinstance(first, Solution)
         assert first.counts == {"big": {"a/1": 1}}
         process = solver._process
         assert process is not None
         process.kill()
         await process.wait()
-        assert (await solver.solve(case, "auto", 1e-4, 20)).counts == first.counts
-        with pytest.raises(SolverError, match="unknown"):
-            await solver.solve(case, "magic", 1e-4, 20)
+        again = (await solver.solve(Request(case), 20)).answer
+        assert isinstance(again, Solution)
+        assert again.counts == first.counts
+        refused = await solver.solve(Request(case, method="magic"), 20)
+        assert refused.failure is Failure.REFUSED
+        assert "unknown" in refused.reason
         await solver.stop()
 
     tell(story)
@@ -97,8 +116,7 @@ def test_a_solve_ends_at_its_limit_whatever_the_solver_does() -> None:
         solver = SolverProcess([sys.executable, "-c", _CHILD + "time.sleep(99)"])
         await solver.start()
         began = time.monotonic()
-        with pytest.raises(SolverError, match="did not answer within"):
-            await solver.solve(case, "auto", 1e-4, 0.5)
+        assert (await solver.solve(Request(case), 0.5)).failure is Failure.HUNG
         assert time.monotonic() - began < 5  # 0.5 s, on a machine with nothing else to do
         await solver.stop()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -16,24 +17,13 @@ from wire_stories import (
     controller,
     real_profile,
     settings_of,
+    tell,
     until,
     write_application,
 )
 
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
-
-Story = Callable[[], Awaitable[None]]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    write_application(tmp_path / "models", "pets")
-    return tmp_path / "models"
-
-
-def tell(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 def chunks_of(folder: Path, *, name: str = "", paths: dict[str, str] | None = None) -> Iterator[pb.ApplyChunk]:
@@ -69,6 +59,38 @@ def test_an_applied_application_is_served_fetched_and_there_after_a_restart(tmp_
         async with controller(settings_of(tmp_path / "state", repository)) as port, calling(port) as channel:
             status = await ControllerStub(channel).Status(pb.StatusRequest())
             assert ['name = "cars"' in one.spec.toml for one in status.applications] == [True]
+
+    tell(story)
+
+
+def test_a_controller_restarted_amid_a_replacement_takes_nothing_out_of_service(
+    tmp_path: Path, repository: Path
+) -> None:
+    new = write_application(tmp_path / "elsewhere", "pets", stamp="2")
+    for file in (new / "application.toml", new / "accuracy.json"):
+        file.write_text(re.sub('"(large|medium|small)"', r'"\1-new"', file.read_text()))
+    for name in ("large", "medium", "small"):
+        (new / name).rename(new / f"{name}-new")
+
+    async def story() -> None:
+        async with controller(settings_of(tmp_path / "state", repository)) as port:
+            router = FakeRouter(port)
+            worker = FakeWorker(port, "big-0", "big-1", profile=real_profile("pets"))
+            await worker.__aenter__()
+            await router.__aenter__()
+            await until(lambda: len(router.routes) == 2)
+            async with calling(port) as channel:
+                assert (await ControllerStub(channel).Apply(iter(chunks_of(new)))).replaced
+            await asyncio.sleep(1.0)
+            assert len(router.routes) == 2
+        seen = len(router.snapshots)
+        async with controller(settings_of(tmp_path / "state", repository, port=port)):
+            await until(lambda: len(router.snapshots) > seen)
+            await asyncio.sleep(1.0)
+            assert all(len(one.routes) == 2 for one in router.snapshots[seen:])
+            assert set(worker.hosted().values()) == {"pets/large"}
+        await worker.__aexit__()
+        await router.__aexit__()
 
     tell(story)
 

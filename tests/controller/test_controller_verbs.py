@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -19,20 +18,14 @@ import pytest
 from click.testing import CliRunner, Result
 from wire_stories import PATIENCE, FakeWorker, real_profile, write_application
 
-from tidewise.cli.apply import progress
+from tidewise.cli.apply import progress, refusals
+from tidewise.cli.frames import live_workers
 from tidewise.cli.main import cli
-from tidewise.cli.status import status_lines
+from tidewise.cli.ports import free_port
 from tidewise.core.application import Application
 from tidewise.core.errors import InputError, TidewiseError, UnreachableError
 from tidewise.core.files import read_source
 from tidewise.proto import control_pb2 as pb
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 class Process:
@@ -113,8 +106,17 @@ def test_apply_reports_each_step_and_waits_until_it_is_served(
 
 def test_status_tells_a_person_and_a_program_the_same(process: Process, worker: FakeWorker) -> None:
     wait_for(lambda: all("pets" in one for one in worker.hosted().values()) and len(worker.hosted()) == 2)
-    text = call("status", "--controller", process.address).output
-    assert "pets: 0.0 queries/s" in text and "big-0 (big, " in text and "routers: none" in text
+    lines: list[str] = []
+
+    def told() -> bool:
+        lines[:] = [
+            " ".join(line.split()) for line in call("status", "--controller", process.address).output.splitlines()
+        ]
+        return any(line.startswith("big-0 big pets/") for line in lines)
+
+    wait_for(told)
+    assert any(line.startswith("pets ") and "0.0/s" in line for line in lines)
+    assert lines[1].startswith("serving, but ") and lines[1].endswith("no router is attached")
     values = json.loads(call("status", "--json", "--controller", process.address).output)
     assert values["plan"]["version"] >= 1 and isinstance(values["plan"]["version"], int)
     assert {one["device"]["name"] for one in values["workers"] if one["connected"]} == {"big-0", "little-0"}
@@ -129,7 +131,7 @@ def test_a_state_folder_that_is_gone_is_one_clear_sentence_and_changes_nothing(
         result = call(*words, "--controller", process.address)
         assert "the state folder cannot be written, so nothing is changed" in str(result.exception)
     away.rename(state)
-    assert "pets: " in call("status", "--controller", process.address).output
+    assert "pets " in call("status", "--controller", process.address).output
     assert "Traceback" not in process.log.read_text()
 
 
@@ -214,10 +216,17 @@ def test_waiting_says_what_it_waits_for(tmp_path: Path) -> None:
     assert progress(pb.StatusReply(workers=[worker], plan=plan), application)[1]
 
 
+def test_applying_says_what_could_not_be_profiled() -> None:
+    device = pb.DeviceReport(name="d0", unprofiled=[pb.Unprofiled(application="cars", variant="xl", reason="no model")])
+    status = pb.StatusReply(workers=[pb.WorkerStatus(device=device, connected=True)])
+    assert refusals(status) == ["d0 could not profile cars/xl: no model"]
+
+
 def test_status_still_says_what_a_worker_refused_when_the_next_plan_does_without_it() -> None:
     device = pb.DeviceReport(name="d0", applied_version=4, refused_version=3, refused_reason="corrupt")
     status = pb.StatusReply(workers=[pb.WorkerStatus(device=device, connected=True)], plan=pb.Plan(version=4))
-    assert "earlier refused plan 3: corrupt" in "\n".join(status_lines(status))
+    (worker,) = live_workers(status, {})
+    assert worker.note == "earlier refused plan 3: corrupt"
 
 
 def test_apply_gives_up_and_says_why(process: Process, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,6 +74,11 @@ async def controller(settings: Settings, solver: SolverProcess | None = None) ->
 def calling(port: int) -> grpc.aio.Channel:
     """A channel to the controller."""
     return grpc.aio.insecure_channel(f"127.0.0.1:{port}")
+
+
+def tell(story: Callable[[], Awaitable[None]]) -> None:
+    """Play a story to its end, within a limit."""
+    asyncio.run(asyncio.wait_for(story(), 100))
 
 
 async def until(condition: Callable[[], object], what: str = "") -> None:

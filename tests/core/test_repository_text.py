@@ -76,6 +76,8 @@ def test_everything_an_application_says_is_read() -> None:
         ("slo_ms = 150.0", "slo_ms = 0", "slo_ms must be a number of at least 0.001, not 0"),
         ("slo_ms = 150.0", "slo = 150", "slo_ms is missing"),
         ("min_accuracy = 0.5", "min_accuracy = 50", "min_accuracy must be a number between 0 and 1, not 50"),
+        ("weight = 2.0", "min_replicas = 1.5", "min_replicas must be a whole number"),
+        ("weight = 2.0", "headroom = 0.9", "headroom must be a number between 1 and 100, not 0.9"),
         ("weight = 2.0", "weight = 0", "weight must be"),
         ("weight = 2.0", "wieght = 2.0", "unknown key 'wieght'"),
         ('datatype = "FP32"', 'datatype = "FLOAT"', r"inputs\[0\]: datatype must be one of BOOL, .* not 'FLOAT'"),

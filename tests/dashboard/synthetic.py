@@ -8,6 +8,7 @@ from tidewise.core.outcome import Outcome, Reason
 from tidewise.core.plan import Assignment, Plan
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import MachineSample, PlanChange, Run, RunApplication, WorkerSample
+from tidewise.traces.runs import RunWriter
 
 GARMENTS = RunApplication("garments", 0.2, {"xl": 0.936, "l": 0.931, "m": 0.921, "s": 0.902, "xs": 0.874})
 DIGITS = RunApplication("digits", 0.15, {"large": 0.985, "medium": 0.972, "small": 0.945})
@@ -167,7 +168,7 @@ def worker_samples(found, seconds, draw):
             yield WorkerSample(at, worker, kind, HOMES[worker], variant, version, queued, queued > 0)
 
 
-def synthetic_run(policy="ilp", seconds=90.0, seed=1):
+def synthetic_run(policy="tidewise", seconds=90.0, seed=1):
     """A run of about two minutes under one allocation policy."""
     draw = random.Random(f"{seed} {policy}")
     found = phases(policy, seconds)
@@ -188,3 +189,14 @@ def synthetic_run(policy="ilp", seconds=90.0, seed=1):
         started="2026-01-31 12:00 UTC",
         version="0.1.0",
     )
+
+
+def keep(run, folder):
+    """Write a run into a folder; the folder as text."""
+    with RunWriter(folder) as writer:
+        for record in run.records:
+            writer.add(record)
+        for event in (*run.plans, *run.workers, *run.machine):
+            writer.note(event)
+        writer.describe(run)
+    return str(folder)

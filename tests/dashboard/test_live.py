@@ -6,17 +6,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from tidewise.cli.frames import replay_frame, status_frame
 from tidewise.cli.live import LiveView
 from tidewise.core.live import LiveApplication, LiveFrame, LiveWorker
 from tidewise.core.outcome import Outcome
-from tidewise.core.plan import Assignment, Plan
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import RunApplication
 from tidewise.dashboard.tally import LiveTally
 from tidewise.dashboard.terminal import plain_line, screen, sparkline
-from tidewise.proto import control_pb2 as pb
-from tidewise.proto.convert import plan_message
 
 FRAME = LiveFrame(
     title="Tidewise demo",
@@ -157,64 +153,14 @@ def test_a_query_of_an_unknown_application_still_counts():
     assert tally.outcomes["on_time"] == 1 and tally.applications(1.0, {}) == ()
 
 
-# What the controller knows, as a frame
-
-TOML = """
-name = "garments"
-slo_ms = 200.0
-[[inputs]]
-name = "image"
-datatype = "UINT8"
-shape = [1, 28, 28]
-[[outputs]]
-name = "logits"
-datatype = "FP32"
-shape = [10]
-[[variants]]
-name = "xl"
-version = 2
-[[variants]]
-name = "s"
-version = 1
-"""
-
-
-@pytest.fixture
-def reply():
-    plan = Plan(
-        3, (Assignment("big-0", "garments", ("xl", "s"), "s", 1.0, 50.0),), {"garments": 40.0}, trigger="period"
-    )
-    spec = pb.ApplicationSpec(toml=TOML, digests={"xl": "1", "s": "2"})
-    warm = [pb.Warm(application="garments", variant=name) for name in ("xl", "s")]
-    device = pb.DeviceReport(name="big-0", device_type="big", warm=warm, queued=4, busy=True, applied_version=3)
-    application = pb.ApplicationStatus(spec=spec, demand_qps=38.0, best_accuracy=0.9, planned_accuracy=0.81)
-    return pb.StatusReply(
-        plan=plan_message(plan),
-        workers=[pb.WorkerStatus(device=device, connected=True)],
-        applications=[application],
-        uptime_s=12.0,
-        last_failure="solver gone",
-    )
-
-
-def test_the_controllers_status_is_a_frame(reply):
-    frame = status_frame("Tidewise", reply)
-    assert (frame.plan_version, frame.elapsed) == (3, 12.0)
-    assert frame.applications[0].normalised == pytest.approx(0.9)
-    assert frame.workers[0].variant == "s" and frame.workers[0].queued == 4
-    assert "solver gone" in drawn(frame)
-
-
-def test_a_replays_frame_has_the_callers_figures(reply):
-    tally = LiveTally(GARMENTS)
-    tally.add(ended(1.0))
-    frame = replay_frame(status_frame("demo", reply), tally, 3.0, 90.0)
-    assert frame.total == 90.0 and frame.ended == 1
-    assert frame.applications[0].planned == 40.0 and frame.applications[0].history == (0.0, 1.0)
-
-
 def test_columns_nobody_can_fill_are_left_out():
     asked = replace(FRAME, applications=(LiveApplication("digits", 0.150, 31, planned=33, accuracy=0.97),))
     header = drawn(asked).splitlines()[3]
     assert "accuracy" in header and "SLO" in header
     assert "missed" not in header and "p99" not in header
+
+
+def test_in_a_large_cluster_a_worker_that_is_not_well_has_its_own_row():
+    workers = [LiveWorker(f"w{number}", "big", "garments", "m") for number in range(20)]
+    text = drawn(LiveFrame("up", 1.0, plan_version=1, workers=(*workers, LiveWorker("w20", "big", note="draining"))))
+    assert "20       big     garments/m" in text and "w20" in text and "draining" in text

@@ -1,10 +1,8 @@
 """The report says what happened: it is complete in itself, honest in words, and drawn whatever the run lacks."""
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,35 +11,20 @@ from synthetic import synthetic_run
 
 from tidewise.cli.report import command
 from tidewise.core.outcome import Outcome
-from tidewise.core.run import MachineSample, Run, WorkerSample
+from tidewise.core.plan import Plan
+from tidewise.core.run import MachineSample, PlanChange, Run, WorkerSample
 from tidewise.core.scorecard import effective_accuracy
 from tidewise.dashboard import page
 from tidewise.dashboard.card import card_of, card_values
 from tidewise.dashboard.hosting import stays
 from tidewise.dashboard.palette import Palette
+from tidewise.dashboard.panels import label_groups
 from tidewise.dashboard.series import columns, series
 from tidewise.dashboard.verdict import Level, headline, notes
-from tidewise.traces.runs import RunWriter
 
 
 def words(run):
     return " ".join(note.text for note in notes(run, card_of(run)))
-
-
-def keep(run, folder):
-    with RunWriter(folder) as writer:
-        for record in run.records:
-            writer.add(record)
-        for event in (*run.plans, *run.workers, *run.machine):
-            writer.note(event)
-        writer.describe(run)
-    return str(folder)
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    return [keep(synthetic_run(policy, seconds=20), folder / policy) for policy in ("ilp", "clipper-ha", "clipper-ht")]
 
 
 @pytest.fixture(scope="module")
@@ -200,15 +183,25 @@ def test_the_command_writes_page_picture_and_words(kept, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_command_compares_runs(kept):
-    result = CliRunner().invoke(command, [kept[0], "--compare", kept[1], "--compare", kept[2], "--json"])
-    assert result.exit_code == 0
-    assert [one["policy"] for one in json.loads(result.stdout)["runs"]] == ["ilp", "clipper-ha", "clipper-ht"]
-    text = (Path(kept[0]) / "comparison.html").read_text()
-    assert "Always the most accurate" in text and "Always the cheapest" in text
+@pytest.mark.parametrize(
+    ("option", "name", "ends"), [("--out", "run.pdf", ".html or .htm"), ("--png", "r.jpg", ".png")]
+)
+def test_a_file_whose_name_says_another_form_is_not_written(kept, tmp_path, option, name, ends):
+    result = CliRunner().invoke(command, [kept[0], option, str(tmp_path / name)])
+    assert str(result.exception) == f"{option} {tmp_path / name} must end in {ends}"
+    assert not (tmp_path / name).exists()
 
 
-def test_runs_of_other_demand_are_not_passed_off_as_comparable(kept, tmp_path):
-    other = keep(synthetic_run("clipper-ht", seconds=10), tmp_path / "short")
-    CliRunner().invoke(command, [kept[0], "--compare", other, "--out", str(tmp_path / "both.html")])
-    assert "did not replay the same demand" in (tmp_path / "both.html").read_text()
+def made(*changes):
+    return [PlanChange(at, Plan(number, trigger=trigger)) for number, (at, trigger) in enumerate(changes, 1)]
+
+
+def test_labels_of_plans_do_not_overlap():
+    changes = made((1.0, "devices: x left"), (1.2, "burst: y"), (1.4, "devices: x came"), (5.0, "burst: y"))
+    assert label_groups(changes, an_inch=2.0) == [("devices, burst", 1.0, 1.4), ("burst", 5.0, 5.0)]
+
+
+def test_every_line_of_a_drawing_is_in_its_key(run):
+    text = page.report_page(run)
+    for words in ("after its period", "at once (burst)", "always the cheapest", "p99", "SLO", "not on time"):
+        assert text.count(f">{words}<") >= 1, words

@@ -19,8 +19,8 @@ import pytest
 from observed import Process, Scrape, tidewise, wait_until
 from worker_cluster import BEST, digits, images, profile_of, request
 
-from tidewise.cli.local import STATE_FILE
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 from tidewise.core.files import read_source
 from tidewise.core.profile import Profile, format_profile
 from tidewise.proto.inference_pb2_grpc import GRPCInferenceServiceStub
@@ -85,8 +85,8 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def test_up_lists_the_metrics_of_every_process(up: Up) -> None:
     assert set(up.state["metrics"]) == set(up.state["children"]) == {"controller", "router", "worker-pretend"}
     assert len(set(up.state["metrics"].values())) == 3
+    assert f"metrics: {up.state['metrics']['router']}" in up.ready
     for name, address in up.state["metrics"].items():
-        assert f"{name} {address}" in up.ready
         assert f"tidewise_{name.partition('-')[0]}_plan_version" in Scrape(address).text
 
 

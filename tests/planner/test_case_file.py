@@ -55,6 +55,12 @@ def test_a_good_case_is_read() -> None:
         ("capacity_qps.big.v", -3, "v"),
         ("current.big.v", 0.5, "v"),
         ("current.huge", {"v": 1}, "'huge'"),
+        ("device_types", {}, "device_types is empty; name at least one"),
+        ("applications", {}, "applications is empty; name at least one"),
+        ("device_types.big", 10**12, "big"),
+        ("applications.a.demand_qps", 1e300, "demand_qps must be a finite number, between 0 and 1e+12"),
+        ("capacity_qps.big.v", 1e308, "v must be a finite number, between 0 and 1e+12"),
+        ("applications.a.weight", 1e300, "weight"),
     ],
 )
 def test_a_wrong_value_is_named(path: str, value: object, named: str) -> None:
@@ -64,10 +70,18 @@ def test_a_wrong_value_is_named(path: str, value: object, named: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("key", ["device_types", "applications", "variants", "capacity_qps"])
+def test_a_table_that_is_missing_is_named(key: str) -> None:
+    case = {name: value for name, value in GOOD.items() if name != key}
+    with pytest.raises(CaseError, match=f"case: {key} is missing"):
+        read_case(json.dumps(case))
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
+        "{}",
         "[]",
         "{",
         '{"device_types": {"a": 1, "a": 2}}',

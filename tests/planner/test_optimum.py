@@ -51,16 +51,25 @@ def test_pulp_equals_highs() -> None:
         assert one.status == two.status
 
 
-def test_per_device_formulation_has_the_same_optimum() -> None:
+@pytest.mark.parametrize("block", range(10))
+def test_the_planner_the_per_device_formulation_and_brute_force_agree(block: int) -> None:
     compared = 0
-    for seed in range(3000, 3060):
-        problem = build(small_case(seed, load=3))
+    for seed in range(3000 + block * 40, 3040 + block * 40):
+        case = small_case(seed, load=2.5)
+        problem = build(case)
         if not problem.servable.all():
             continue
-        answer = per_device.maximise(problem, Goal())
-        solution = solve(problem.case, method="highs", limits=EXACT)
-        assert answer.infeasible == (solution.status is Status.OVERLOAD)
+        compared += 1
+        phi, served, objective = brute_force(case)
+        solution, answer = solve(case, limits=EXACT), per_device.maximise(problem, Goal())
+        assert consistent(case, solution)
+        assert answer.infeasible == (solution.status is Status.OVERLOAD) == (phi < 1 - 1e-6), seed
+        assert solution.objective == pytest.approx(objective, abs=1e-6), seed
+        assert sum(solution.served.values()) == pytest.approx(served, abs=1e-5), seed
         if answer.counts is not None:
-            compared += 1
-            assert assign(problem, np.array(answer.counts)).objective == pytest.approx(solution.objective, abs=1e-6)
+            assert assign(problem, np.array(answer.counts)).objective == pytest.approx(objective, abs=1e-6), seed
+        else:
+            assert solution.phi == pytest.approx(phi, abs=1e-6), seed
+            assert solution.phi_bound == pytest.approx(phi, abs=1e-6), seed
+            assert solution.served_bound == pytest.approx(served, abs=1e-5), seed
     assert compared >= 20

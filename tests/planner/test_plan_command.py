@@ -50,6 +50,13 @@ def test_a_wrong_case_exits_2(tmp_path: Path) -> None:
     assert CliRunner().invoke(plan, [str(tmp_path / "absent.json")]).exit_code == 2
 
 
+def test_nothing_to_plan_is_wrong_input(tmp_path: Path) -> None:
+    (tmp_path / "case.json").write_text("{}")
+    result = CliRunner().invoke(plan, [str(tmp_path / "case.json")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("tidewise: case: device_types is missing")
+
+
 def test_a_person_is_told_what_would_help(tmp_path: Path) -> None:
     code, text = run(tmp_path, changed("applications.a.demand_qps", 25))
     assert code == 0

@@ -1,14 +1,20 @@
 """What no plan may do: get worse when the cluster gets better, or depend on units."""
 
+import random
 from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_cases import small_case
+from small_cases import value as brute_value
 
+from tidewise.controller.allocation.fast import common_fraction
+from tidewise.controller.allocation.problem import build
 from tidewise.controller.allocation.solve import Limits, solve
+from tidewise.core.capacity import capacity
 from tidewise.core.case import Case
+from tidewise.core.profile import BatchLatency, VariantProfile
 from tidewise.core.solution import Solution, consistent
 
 EXACT = Limits(gap=0.0)
@@ -64,6 +70,48 @@ def test_the_unit_of_time_does_not_matter(seed: int, factor: float) -> None:
     one, two = solve(case, limits=EXACT), solve(scaled, limits=EXACT)
     assert one.objective == pytest.approx(two.objective, abs=1e-6)
     assert one.phi == pytest.approx(two.phi, abs=1e-6)
+
+
+@STORY
+@given(SEEDS, st.integers(2, 4))
+def test_as_many_times_the_demand_and_the_devices_is_worth_as_much(seed: int, times: int) -> None:
+    case = small_case(seed)
+    larger = replace(
+        case.with_demand({n: times * a.demand for n, a in case.applications.items()}),
+        device_types={t: times * n for t, n in case.device_types.items()},
+    )
+    one, many = build(case, capped=False), build(larger, capped=False)
+    assert common_fraction(many) == pytest.approx(common_fraction(one), abs=1e-7)
+    counts = {t: {v: times * n for v, n in row.items()} for t, row in solve(case, limits=EXACT).counts.items()}
+    phi, served, objective = brute_value(larger, counts)
+    again = solve(larger, limits=EXACT)
+    assert not_worse(value(larger, again), (min(phi, again.phi) if again.phi == 0 else phi, served, objective))
+
+
+@STORY
+@given(SEEDS, st.floats(1.0, 3.0))
+def test_a_looser_slo_never_makes_the_plan_worse(seed: int, looser: float) -> None:
+    case, draw = small_case(seed), random.Random(seed)
+    profiles = {
+        (t, v): VariantProfile(
+            "a", v, t, tuple(BatchLatency(b, latency, latency) for b, latency in _latencies(draw)), memory=0
+        )
+        for t in case.device_types
+        for v in case.variants
+    }
+
+    def under(slo: float) -> Case:
+        rates = {t: {v: capacity(profiles[t, v], slo).rate for v in case.variants} for t in case.device_types}
+        return replace(case, capacity=rates)
+
+    tight, loose = under(0.2), under(0.2 * looser)
+    assert not_worse(value(loose, solve(loose, limits=EXACT)), value(tight, solve(tight, limits=EXACT)))
+
+
+def _latencies(draw: random.Random) -> list[tuple[int, float]]:
+    """A profile that bends as it likes: seconds of batches of 1, 2, 4 and 8."""
+    first = draw.uniform(0.02, 0.15)
+    return [(size, first * (1 + draw.uniform(0.2, 1.0) * (size - 1))) for size in (1, 2, 4, 8)]
 
 
 @STORY

@@ -117,6 +117,14 @@ def test_what_only_one_profile_holds_is_listed_and_no_regression() -> None:
     assert difference(Profile(), profile(0.010)).added == ((KEY, 1), (KEY, 8))
 
 
+def test_profiles_with_nothing_in_common_are_wrong_input(tmp_path: Path) -> None:
+    old, new = write_pair(tmp_path, 0.010, 0.010)
+    new.write_text(format_profile(Profile(host="here")))
+    result = invoke("--diff", old, new)
+    assert isinstance(result.exception, InputError)
+    assert f"{old} and {new} measured nothing in common" in str(result.exception)
+
+
 def test_a_missing_profile_is_wrong_input(tmp_path: Path) -> None:
     result = invoke("--diff", tmp_path / "absent", tmp_path / "absent")
     assert isinstance(result.exception, InputError)

@@ -24,11 +24,7 @@ from router_stage import (
     until,
 )
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from tidewise.cli.ports import free_port
 
 
 async def router_process(join: str, listen: int, http: int, *more: str) -> asyncio.subprocess.Process:

@@ -138,7 +138,7 @@ async def test_metadata_config_statistics_and_index_read_like_tritons():
         await on.tell(snapshot([route("a", worker.address, variants=("fine",))]))
         call = on.client.call
         server = await call("ServerMetadata", pb.ServerMetadataRequest(), pb.ServerMetadataResponse)
-        assert server.name == "tidewise" and "statistics" in server.extensions
+        assert server.name == "tidewise" and list(server.extensions) == ["model_configuration", "statistics"]
         asked = pb.ModelMetadataRequest(name="garments")
         model = await call("ModelMetadata", asked, pb.ModelMetadataResponse)
         assert list(model.versions) == ["1", "2"] and model.platform == "onnxruntime_onnx"

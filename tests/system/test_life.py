@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tidewise.cli.local import STATE_FILE, LocalCluster, wait_until_ready
+from tidewise.cli.local import LocalCluster, wait_until_ready
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 
 CLUSTER = """
 [ports]
@@ -86,6 +87,9 @@ def test_down_stops_what_up_started_and_says_so_when_nothing_is_up(
     assert down.wait(40) == 0
     up.wait(10)
     assert all(gone(pid) for pid in children)
+    for log in (tmp_path / ".tidewise" / "logs").glob("*.log"):
+        told = [json.loads(line) for line in log.read_text().splitlines()]
+        assert told and not [line for line in told if line["level"] not in ("info", "debug")], log
     again = tidewise(tmp_path, "down")
     words, _ = again.communicate(timeout=20)
     assert again.returncode == 2

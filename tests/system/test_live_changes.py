@@ -61,6 +61,11 @@ def without(folder: Path, to: Path, variants: set[str]) -> Path:
     return to
 
 
+def ceilings(cluster: LocalCluster) -> set[str]:
+    """What garments is answered with at best, once the plan in force is followed."""
+    return {one.ceiling for one in wait_until_ready(cluster).plan.assignments if one.application == "garments"}
+
+
 def kill_the_controller(cluster: LocalCluster) -> None:
     pid = cluster.children.pids()["controller"]
     os.kill(pid, signal.SIGKILL)
@@ -81,10 +86,10 @@ def test_a_strangers_loop_sees_no_failed_and_no_wrong_answer(
     with asking(own_cluster, "garments", garments) as seen:
         last, rounds = first, 0
         while last - first < CHANGES:
-            hosted = {
-                one.ceiling for one in wait_until_ready(own_cluster).plan.assignments if one.application == "garments"
-            }
+            hosted = ceilings(own_cluster)
             tidewise(own_cluster, "apply", str(without(garments, tmp_path / f"less-{rounds}", hosted)))
+            while ceilings(own_cluster) & hosted:
+                time.sleep(0.05)
             tidewise(own_cluster, "apply", str(garments))
             letters = copied(models / "digits", tmp_path / f"letters-{rounds}", "letters")
             tidewise(own_cluster, "apply", str(letters))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tidewise.cli.local import STATE_FILE
 from tidewise.cli.options import STARTER_MODELS
+from tidewise.cli.state_folder import STATE_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = """

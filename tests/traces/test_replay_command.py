@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 from echo_server import Server, echo, make_repository, refuse, slow
 
 from tidewise.cli.replay import command
+from tidewise.cli.run_folder import run_folder
 from tidewise.core.outcome import Outcome
 from tidewise.core.trace import Trace
 from tidewise.traces.files import write_trace
@@ -55,6 +57,23 @@ def test_a_replay_ends_in_a_scorecard_and_a_run_that_can_be_read(place: Path, se
     assert run.applications["letters"].variants == {"top": 0.9, "cheap": 0.8}
     assert run.applications["letters"].slo == 0.5
     assert all(one.correct for one in run.records)
+
+
+def test_a_run_is_not_replaced_unless_forced(place: Path, server: Server) -> None:
+    assert replay(place, server.target).exit_code == 0
+    before = (place / "run" / "run.json").stat()
+    again = replay(place, server.target)
+    assert f"{place / 'run'} holds a run already" in str(again.exception) and "--force" in str(again.exception)
+    assert (place / "run" / "run.json").stat() == before
+    assert replay(place, server.target, "--force").exit_code == 0
+
+
+def test_runs_without_a_name_do_not_share_a_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    started = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    first = run_folder(None, started, force=False)
+    first.mkdir(parents=True)
+    assert (first.name, run_folder(None, started, force=False).name) == ("20260131-120000", "20260131-120000-2")
 
 
 def test_json_holds_the_scorecard_and_the_lateness(place: Path, server: Server) -> None:

@@ -32,8 +32,8 @@ def test_a_generated_trace_has_the_starter_applications_and_their_slos(tmp_path:
 
 def test_the_same_seed_writes_the_same_file(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        trace("generate", tmp_path / name, "--seconds", 5, "--seed", seed)
-    texts = [(tmp_path / name).read_text() for name in "abc"]
+        trace("generate", tmp_path / f"{name}.csv", "--seconds", 5, "--seed", seed)
+    texts = [(tmp_path / f"{name}.csv").read_text() for name in "abc"]
     assert texts[0] == texts[1] != texts[2]
 
 
@@ -125,17 +125,18 @@ def test_a_very_short_trace_is_drawn_too(tmp_path: Path, seconds: int) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["generate", "OUT", "--spike", "5"], "--spike takes AT:HEIGHT:WIDTH"),
-        (["generate", "OUT", "--spike", "5:2:0"], "the width above 0"),
-        (["generate", "OUT", "--deadline-ms", "soon"], "--deadline-ms takes NAME=NUMBER"),
-        (["generate", "OUT", "--deadline-ms", "-5"], "more than 0"),
-        (["generate", "OUT", "--application", "a=x"], "--application takes NAME=NUMBER"),
-        (["generate", "OUT", "--application", "a=-1"], "must be a number of at least 0"),
-        (["generate", "OUT", "--cv", "-1"], "coefficient of variation"),
-        (["generate", "OUT", "--peak-qps", "0.0001"], "no arrivals"),
-        (["generate", "none/OUT", "--seconds", "2"], "cannot be written"),
-        (["convert", "missing", "OUT"], "missing does not exist"),
-        (["convert", ".", "OUT"], "holds no lists"),
+        (["generate", "OUT.csv", "--spike", "5"], "--spike takes AT:HEIGHT:WIDTH"),
+        (["generate", "OUT.csv", "--spike", "5:2:0"], "the width above 0"),
+        (["generate", "OUT.csv", "--deadline-ms", "soon"], "--deadline-ms takes NAME=NUMBER"),
+        (["generate", "OUT.csv", "--deadline-ms", "-5"], "more than 0"),
+        (["generate", "OUT.csv", "--application", "a=x"], "--application takes NAME=NUMBER"),
+        (["generate", "OUT.csv", "--application", "a=-1"], "must be a number of at least 0"),
+        (["generate", "OUT.csv", "--cv", "-1"], "coefficient of variation"),
+        (["generate", "OUT.csv", "--peak-qps", "0.0001"], "no arrivals"),
+        (["generate", "none/OUT.csv", "--seconds", "2"], "cannot be written"),
+        (["convert", "missing", "OUT.csv"], "missing does not exist"),
+        (["convert", ".", "OUT.csv"], "holds no lists"),
+        (["show", "missing.parquet"], "missing.parquet cannot be read: there is no such file"),
         (["show", "missing.csv"], "missing.csv cannot be read: No such file or directory"),
     ],
 )
@@ -157,3 +158,16 @@ def test_wrong_input_exits_2(tmp_path: Path) -> None:
     )
     assert run.returncode == 2
     assert run.stderr.strip().endswith("t.csv line 2: arrival_s must be a number of at least 0, not '-1'")
+
+
+@pytest.mark.parametrize("words", [("generate", "t.txt"), ("show", "t.json"), ("convert", "t.csv", "t.parq")])
+def test_a_name_that_does_not_say_the_form_of_a_trace_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("arrival_s,application,deadline_ms\n0,a,1\n")
+    result = CliRunner().invoke(command, [words[0], *(str(tmp_path / one) for one in words[1:])])
+    assert str(result.exception) == f"a trace's name {tmp_path / words[-1]} must end in .csv or .parquet"
+    assert not (tmp_path / words[-1]).exists()
+
+
+def test_a_drawing_of_a_trace_is_a_png(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, ["show", "t.csv", "--png", str(tmp_path / "t.jpg")])
+    assert "t.jpg must end in .png" in str(result.exception)

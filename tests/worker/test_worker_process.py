@@ -238,6 +238,20 @@ def test_what_nobody_measured_is_refused_until_the_worker_has_profiled_it(tmp_pa
         applied(pretend, 3)
 
 
+def test_a_variant_that_cannot_be_profiled_is_reported_and_holds_up_no_other(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(DIGITS, tmp_path / "digits"))
+    (folder / BEST.model).write_bytes(b"no model")
+    with controller(folder) as (pretend, port), worker(port, tmp_path, Profile()):
+        wait_for(lambda: pretend.reports)
+        pretend.order(1, measures=(MeasureRequest("w0", "digits", (BEST.name, CHEAP.name)),))
+        wait_for(lambda: pretend.device.unprofiled, seconds=60)
+        wait_for(lambda: len([one for one in pretend.reports if one.profiles]) == 2, seconds=60)
+        (found,) = pretend.device.unprofiled
+        assert (found.application, found.variant) == ("digits", BEST.name) and "model" in found.reason
+        (news,) = [one for one in pretend.reports if one.profiles][1:]
+        assert set(parse_profile(news.profiles[0], "the report").entries) == {("digits", CHEAP.name, "real")}
+
+
 def test_what_another_device_of_the_type_measured_is_good_enough(tmp_path: Path) -> None:
     with controller() as (pretend, port), worker(port, tmp_path, Profile()):
         wait_for(lambda: pretend.reports)
