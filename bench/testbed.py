@@ -9,7 +9,7 @@ import csv
 import math
 import statistics
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from tidewise.core.trace import Trace, checked
 
 KINDS = {"cpu": "onnxruntime_cpu", "ampere": "onnxruntime_gpu_ampere", "pascal": "onnxruntime_gpu_pascal"}
 POOLS = {"full": (20, 10, 10), "half": (10, 5, 5)}
+SLO_TABLE = "slo_by_multiplier_ms.csv"
 SIZES = (1, 2, 4, 8)
 
 
@@ -55,11 +56,35 @@ def read_testbed(data: Path, trace: str) -> Testbed:
 
 
 def cluster(pool: str) -> Cluster:
-    """A pool by name."""
-    types = {
-        kind: DeviceType(kind, count=count, batch_sizes=SIZES) for kind, count in zip(KINDS, POOLS[pool], strict=True)
-    }
+    """A pool by name, or any number of devices in the same proportions."""
+    counts = POOLS[pool] if pool in POOLS else tuple(round(int(pool) * part / 40) for part in POOLS["full"])
+    types = {kind: DeviceType(kind, count=count, batch_sizes=SIZES) for kind, count in zip(KINDS, counts, strict=True)}
     return Cluster(types)
+
+
+def with_slos(bed: Testbed, data: Path, row: str) -> Testbed:
+    """The same arrivals with the SLOs of one row of the testbed's table."""
+    with (data / "traces" / SLO_TABLE).open(encoding="utf-8") as text:
+        found = next(one for one in csv.DictReader(text) if one["directory"] == row)
+    slos = {name: float(found[name]) / 1e3 for name in bed.applications}
+    applications = {name: replace(one, slo=slos[name]) for name, one in bed.applications.items()}
+    return replace(bed, applications=applications, trace=_with_deadlines(bed.trace, slos))
+
+
+def permuted(bed: Testbed, seed: int, parts: int = 1) -> Testbed:
+    """Every application gets the arrivals of another one; anew in each of ``parts`` equal parts of the time."""
+    generator = np.random.default_rng(seed)
+    code = bed.trace.application.copy()
+    part = np.minimum(bed.trace.arrival / bed.trace.duration * parts, parts - 1).astype(int)
+    for one in range(parts):
+        others = generator.permutation(len(bed.trace.names)).astype(np.int32)
+        code[part == one] = others[bed.trace.application[part == one]]
+    trace = replace(bed.trace, application=code)
+    return replace(bed, trace=_with_deadlines(trace, {name: one.slo for name, one in bed.applications.items()}))
+
+
+def _with_deadlines(trace: Trace, slos: dict[str, float]) -> Trace:
+    return replace(trace, deadline=np.array([slos[name] for name in trace.names])[trace.application])
 
 
 def load_seconds(latency: float) -> float:

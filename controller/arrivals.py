@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -35,7 +36,12 @@ class Arrivals:
 
     def rate(self, end: float, window: float) -> float:
         """Queries per second in (end - window, end]; reading changes nothing that can be seen."""
-        return max(0.0, (self._before(end) - self._before(end - window)) / window)
+        return self.rates(end, (window,))[0]
+
+    def rates(self, end: float, windows: Iterable[float]) -> list[float]:
+        """The rate of each window that ends then."""
+        whole = self._before(end)
+        return [max(0.0, (whole - self._before(end - window)) / window) for window in windows]
 
     def _before(self, time: float) -> float:
         """Arrivals remembered from before a time, spread evenly inside each bin; the newest is still filling."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidewise.core.application import Application
+from tidewise.core.cluster import PlannerSettings
 from tidewise.core.demand import Estimate
 
 SHORT, LEVEL, LONG = 3.0, 10.0, 30.0  # seconds, three of the estimator's windows
@@ -31,12 +32,11 @@ class Stress:
 class Tuning:
     """How much is put on top of what was measured; found by experiment (docs/evaluation.md).
 
-    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more; an
-    application's own headroom takes the place of this one.
-    ``only_level`` leaves every other scenario out.
+    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more; the
+    headroom is the application's or the cluster's, and ``sigma`` a share of the cluster's. ``only_level`` leaves
+    every other scenario out.
     """
 
-    headroom: float = 1.05
     sigma: float = 0.5
     level_sigma: float = 1.0
     stresses: tuple[Stress, ...] = (Stress(1.25, 1.0, 0.3), Stress(1.6, 2.0, 0.15))
@@ -65,7 +65,11 @@ def level(estimate: Estimate) -> float:
 
 
 def scenarios(
-    estimates: Mapping[str, Estimate], applications: Mapping[str, Application], busiest: Rates, tuning: Tuning
+    estimates: Mapping[str, Estimate],
+    applications: Mapping[str, Application],
+    busiest: Rates,
+    tuning: Tuning,
+    settings: PlannerSettings,
 ) -> tuple[tuple[float, dict[str, float]], ...]:
     """The weighted demands: the last 3 s and 30 s, the level (twice), the busiest of the last minute, stresses."""
     now = {name: level(one) for name, one in estimates.items()}
@@ -85,7 +89,7 @@ def scenarios(
     whole = sum(weight for weight, _ in seen)
     stressed = [(one.weight * whole, at(one.factor, one.sigma)) for one in tuning.stresses if not tuning.only_level]
     return tuple(
-        (weight, {n: _planned(rate, estimates[n], applications[n], tuning) for n, rate in demand.items()})
+        (weight, {n: _planned(rate, estimates[n], applications[n], tuning, settings) for n, rate in demand.items()})
         for weight, demand in (*seen, *stressed)
     )
 
@@ -98,6 +102,9 @@ def _deviation(rate: float, estimate: Estimate, slo: float) -> float:
     return math.sqrt(estimate.dispersion * max(rate, LEAST_RATE) / (slo / 2))
 
 
-def _planned(rate: float, estimate: Estimate, application: Application, tuning: Tuning) -> float:
-    wanted = (application.headroom or tuning.headroom) * max(rate, 0.05)
-    return wanted + tuning.sigma * math.sqrt(estimate.dispersion * wanted / (application.slo / 2))
+def _planned(
+    rate: float, estimate: Estimate, application: Application, tuning: Tuning, settings: PlannerSettings
+) -> float:
+    headroom = settings.headroom if application.headroom is None else application.headroom
+    wanted = headroom * max(rate, 0.05)
+    return wanted + tuning.sigma * settings.sigma * math.sqrt(estimate.dispersion * wanted / (application.slo / 2))

@@ -45,7 +45,7 @@ class WarmSiblings:
             one
             for one in family.variants
             if one.accuracy
-            and one.accuracy < (top.accuracy or 0.0)
+            and family.min_accuracy <= one.accuracy < (top.accuracy or 0.0)
             and latency[one.name] < latency[top.name]
             and one.digest not in kind.barred
         ]

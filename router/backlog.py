@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
+class Backlog(NamedTuple):
     """``since`` is when its first query can have begun: at the last answer, or at the send that ended idleness."""
 
     outstanding: int

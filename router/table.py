@@ -150,8 +150,8 @@ def smooth_cycle(shares: tuple[float, ...], slots: int = SLOTS) -> tuple[int, ..
     cycle: list[int] = []
     waiting: list[tuple[int, int]] = []  # due, index
     position = 0
-    while len(cycle) < len(turns):
-        while position < len(turns) and turns[position][0] <= len(cycle):
+    for slot in range(len(turns)):
+        while position < len(turns) and turns[position][0] <= slot:
             heappush(waiting, turns[position][1:])
             position += 1
         cycle.append(heappop(waiting)[1])

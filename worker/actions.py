@@ -1,31 +1,28 @@
-"""What a device machine asks of whoever drives it, real or simulated."""
+"""What a device machine asks of whoever drives it, real or simulated. Tuples, since every query makes some."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidewise.core.outcome import Reason
 from tidewise.worker.hosting import Load, Report, Unload
 from tidewise.worker.query import Batch, Query
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """Run this batch, then say ``batch_done``. At most one runs at a time."""
 
     batch: Batch
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """The query's last rows came with this batch; send the answer."""
 
     query: Query
     batch: Batch
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """The query ends without an answer."""
 
     query: Query

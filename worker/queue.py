@@ -120,10 +120,12 @@ class Queue:
 
     def next_deadline(self) -> float:
         """The earliest deadline queued, infinite if none."""
-        if len(self.lanes) == 1:  # nearly always, and this is asked for at every event
-            (lane,) = self.lanes.values()
-            return lane.deadlines[0]
-        return min((lane.deadlines[0] for lane in self.lanes.values()), default=NEVER)
+        lanes = self.lanes
+        if not lanes:  # this is asked for at every event, and more than one lane is rare
+            return NEVER
+        if len(lanes) == 1:
+            return next(iter(lanes.values())).deadlines[0]
+        return min(lane.deadlines[0] for lane in lanes.values())
 
     def by_urgency(self) -> Iterator[Lane]:
         """The lanes, the one with the earliest deadline first."""

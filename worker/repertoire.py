@@ -38,7 +38,9 @@ class Repertoire:
     def takes(self, lane: LaneKey, now: float) -> bool:
         """Whether new queries of this lane are served."""
         candidates = self.candidates(lane)
-        return bool(candidates) and self._release_at.get(candidates[0].model, NEVER) > now
+        if not candidates or not self._release_at:
+            return bool(candidates)
+        return self._release_at.get(candidates[0].model, NEVER) > now
 
     def plan_version(self, application: str) -> int:
         """The version of the plan by which an application is served."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tidewise.worker.adaptive import adaptive
 from tidewise.worker.batching import IDLE, RULES, Decision, Drop, Rule, count_hopeless, fill, wait_until
 from tidewise.worker.queue import Lane
 from tidewise.worker.servable import Servable
@@ -30,5 +31,5 @@ def single(lane: Lane, servable: Servable, now: float, target: int = 1) -> Decis
 
 
 COMPARISONS: Mapping[str, Rule] = {"published": Rule(published), "single": Rule(single)}
-KNOWN: Mapping[str, Rule] = {**RULES, **COMPARISONS}
+KNOWN: Mapping[str, Rule] = {**RULES, "adaptive": Rule(adaptive), **COMPARISONS}
 """Every rule a cluster file may name."""

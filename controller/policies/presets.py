@@ -46,6 +46,7 @@ PRESETS: Mapping[str, Preset] = {
     "clipper-ha": Preset(replace(AIMD, allocation="clipper-ha"), PAPER, informed=True),
     "clipper-ht": Preset(replace(AIMD, allocation="clipper-ht"), PAPER, informed=True),
     "anytime": Preset(Policies(allocation="anytime", variant_choice="anytime"), PAPER, informed=True),
+    "anytime-backlog": Preset(Policies(allocation="anytime-backlog", variant_choice="anytime"), PAPER, informed=True),
     "without-selection": Preset(replace(MENDED, allocation="without-selection"), PAPER),
     "without-placement": Preset(replace(MENDED, allocation="sommelier"), PAPER, informed=True),
     "without-assignment": Preset(replace(MENDED, allocation="without-assignment"), PAPER),

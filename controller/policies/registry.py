@@ -38,6 +38,7 @@ POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "infaas": InfaasPolicy,
     "sommelier": SommelierPolicy,
     "anytime": AnytimePolicy,
+    "anytime-backlog": lambda: AnytimePolicy(bounded=False),
     "without-selection": lambda: ProteusPolicy(restrict=most_accurate),
     "without-assignment": UniformPolicy,
     "one-scenario": lambda: ScenarioPolicy(tuning=Tuning(only_level=True)),

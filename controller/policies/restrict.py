@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from tidewise.core.case import Case
@@ -11,6 +11,15 @@ from tidewise.core.case import Case
 def every_variant(case: Case) -> Case:
     """No restriction."""
     return case
+
+
+def above_floor(case: Case) -> Case:
+    """Only variants that keep their application's accuracy floor by themselves.
+
+    Where variants are chosen batch by batch nobody can promise a mean over queries, but each answer can be.
+    """
+    floor = {name: one.min_accuracy for name, one in case.applications.items()}
+    return _only(case, {name for name, one in case.variants.items() if one.accuracy >= floor[one.application]})
 
 
 def most_accurate(case: Case) -> Case:
@@ -31,6 +40,10 @@ def _restricted(case: Case, value: Callable[[str], float]) -> Case:
     for application in case.applications:
         mine = [name for name in able if case.variants[name].application == application]
         chosen.update(sorted(mine, key=lambda name: (-value(name), name))[:1])
+    return _only(case, chosen)
+
+
+def _only(case: Case, chosen: Collection[str]) -> Case:
     return replace(
         case,
         variants={name: one for name, one in case.variants.items() if name in chosen},

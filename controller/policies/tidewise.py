@@ -6,36 +6,26 @@ next batch is free, and decided twice a second here (the ceiling) and for every 
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from tidewise.controller.allocation.ceiling import ceilings
 from tidewise.controller.allocation.hull import Rung
 from tidewise.controller.answer import Kept, Stale, Wrong, moved_since, unserved
 from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.families import Families, ladder, place_families, warm_room, warm_variants, with_spares
 from tidewise.controller.greedy import greedy
 from tidewise.controller.policies.policy import Answer, Verdict
-from tidewise.controller.policies.reserve import shared
-from tidewise.controller.policies.restrict import every_variant
+from tidewise.controller.policies.restrict import above_floor
+from tidewise.controller.policies.steering import EVERY, Steering, serves_now
 from tidewise.controller.question import Question, View, ask
-from tidewise.controller.scenarios import SHORT, DemandMemory, Tuning, level, scenarios
+from tidewise.controller.scenarios import DemandMemory, Tuning, scenarios
 from tidewise.controller.triggers import Trigger
-from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
-from tidewise.core.demand import Estimate
 from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
-from tidewise.core.scenario import ScenarioCase, ScenarioSolution, ScenarioValue
+from tidewise.core.scenario import ScenarioCase, ScenarioSolution
 from tidewise.core.solution import Status
-
-STEER_EVERY = 0.5  # seconds
-LEAST_RATE = 0.2
-RECOURSE_SIGMA = 1.0  # deviations above the last seconds' rate that ceilings leave room for
-
-_Class = tuple[str, tuple[str, ...]]  # a kind, and what its devices keep warm
 
 
 @dataclass(slots=True)
@@ -48,16 +38,15 @@ class ScenarioPolicy:
     sudden: bool = False
     method: str | None = None
     _memory: DemandMemory = field(default_factory=DemandMemory)
-    _case: Case | None = None
-    _kind_of: Mapping[str, str] = field(default_factory=dict)  # by device, as the case groups them
+    _recourse: Steering | None = None
     _steered: float = float("-inf")
 
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
         """The scenarios of this moment."""
-        question = ask(ticket, trigger, view, plan, settings, every_variant)
+        question = ask(ticket, trigger, view, plan, settings, above_floor)
         case = question.case
         known = {name: one for name, one in view.estimates.items() if name in case.applications}
-        found = scenarios(known, view.applications, self._memory.busiest(), self.tuning)
+        found = scenarios(known, view.applications, self._memory.busiest(), self.tuning, settings)
         sizes, room = warm_room(case, question.kinds, view.profile)
         problem = ScenarioCase(
             case=case.with_current(_hosted(question, plan)),
@@ -74,22 +63,25 @@ class ScenarioPolicy:
         moved = moved_since(question, view)
         if moved is not None:
             return Stale(moved)
-        self._case = question.case
-        self._kind_of = {device: kind.name for kind in question.kinds.values() for device in kind.devices}
+        kind_of = {device: kind.name for kind in question.kinds.values() for device in kind.devices}
+        self._recourse = Steering(question.case, kind_of)
         demand = {name: one.rate for name, one in question.demand.items()}
         slo = {name: one.slo for name, one in view.applications.items()}
         counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
         plan = replace(
             self._described(question, answer), assignments=tuple(_assignments(question, counts, answer, current, view))
         )
+        served = _carried(question, plan.assignments)
+        plan = replace(plan, served=served, phi=min(served.values(), default=1.0))
         if self.steering:
-            plan = replace(plan, assignments=self._steered_assignments(plan, view, planned=True))
+            plan = replace(plan, assignments=self._recourse.steered(plan.assignments, view, planned=True))
         try:
             consistent(plan, view.applications, view.devices)
         except PlanError as error:
             return Wrong(str(error))
         if _hosting(plan) == _hosting(current) and not question.forced:
-            return Kept("the plan in force holds the same families", current)
+            kept = replace(plan, version=current.version, assignments=current.assignments, trigger=current.trigger)
+            return Kept("the plan in force holds the same families", kept)
         return plan
 
     def stand_in(self, question: Question, current: Plan, view: View) -> Plan | None:
@@ -102,53 +94,18 @@ class ScenarioPolicy:
     def steer(self, plan: Plan, view: View, now: float) -> Plan | None:
         """New ceilings, if demand moved any."""
         self._memory.note(view.estimates, now)
-        if not self.steering or self._case is None or now < self._steered + STEER_EVERY:
+        if not self.steering or self._recourse is None or now < self._steered + EVERY:
             return None
         self._steered = now
-        changed = self._steered_assignments(plan, view)
+        changed = self._recourse.steered(plan.assignments, view)
         return None if changed == plan.assignments else replace(plan, assignments=changed, trigger="ceilings")
 
-    def _steered_assignments(self, plan: Plan, view: View, planned: bool = False) -> tuple[Assignment, ...]:
-        """The plan's assignments with the ceilings that demand asks for now.
-
-        A device counts for what it serves; ``planned`` counts it for what it is about to serve.
-        """
-        case = self._case
-        assert case is not None
-        kind_of = {name: kind for name, kind in self._kind_of.items() if name in view.devices}
-        holding: dict[str, Counter[_Class]] = defaultdict(Counter)
-        for one in plan.assignments:
-            if one.worker in kind_of:
-                serves = one.application if planned else _serves(view, one.worker)
-                holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
-        aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in case.applications}
-        aimed = tuple(
-            _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
-            for one in plan.assignments
-        )
-        return tuple(shared(aimed, case, kind_of, self._rates(view)))
-
-    def _rates(self, view: View) -> dict[str, float]:
-        return {n: _recourse_rate(one, view.applications[n].slo) for n, one in view.estimates.items()}
-
-    def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
-        """The ceiling of each class of alike devices; those on their way to another family count whole."""
-        case = self._case
-        assert case is not None
-        ladders = {str(one): ladder(case, one[0], name, one[1] or None) for one in classes}
-        rate = _recourse_rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
-        return ceilings({str(one): count for one, count in classes.items()}, ladders, rate)
-
     def _described(self, question: Question, answer: ScenarioSolution) -> Plan:
-        demands = question.solve.demands if isinstance(question.solve, ScenarioCase) else ()
-        pairs = list(zip(answer.values, demands, strict=False))
         return Plan(
             version=0,
             demand={name: one.planned for name, one in question.demand.items()},
-            served={name: _least(name, pairs) for name in question.case.applications},
             trigger=str(question.trigger),
             status="scenario" if answer.values else "fallback",
-            phi=min((one.least_served for one in answer.values), default=1.0),
             objective=answer.objective,
             bound=answer.bound,
             gap=answer.gap,
@@ -156,14 +113,19 @@ class ScenarioPolicy:
         )
 
 
-def _least(name: str, pairs: Iterable[tuple[ScenarioValue, Mapping[str, float]]]) -> float:
-    """The fraction of an application's demand that is carried in the scenario where it is least."""
-    asked = [(value.served.get(name, 0.0), demand[name]) for value, demand in pairs if demand.get(name, 0.0) > 0]
-    return min((min(1.0, served / demand) for served, demand in asked), default=1.0)
+def _carried(question: Question, assignments: Iterable[Assignment]) -> dict[str, float]:
+    """The fraction of each application's present demand that its devices carry with their fastest warm variants.
 
-
-def _aimed(one: Assignment, aim: str | None) -> Assignment:
-    return one if aim is None else replace(one, ceiling=parted(aim)[1])
+    Scenarios that may never come are no reason to call a cluster too small.
+    """
+    room: Counter[str] = Counter()
+    for one in assignments:
+        room[one.application] += one.capacity  # type: ignore[assignment]
+    rates = {name: one.rate for name, one in question.demand.items()}
+    return {
+        name: min(1.0, room[name] / rates[name]) if rates[name] > 0 else float(room[name] > 0)
+        for name in question.case.applications
+    }
 
 
 def _greedy_families(question: Question) -> ScenarioSolution:
@@ -174,17 +136,6 @@ def _greedy_families(question: Question) -> ScenarioSolution:
         for kind, row in solution.counts.items()
     }
     return ScenarioSolution(Status.OVERLOAD, 0.0, 1.0, families, {}, {}, (), 0)
-
-
-def _recourse_rate(estimate: Estimate, slo: float) -> float:
-    """The rate the variants must carry: the last seconds', and room for its noise."""
-    rate = estimate.rates[SHORT] or level(estimate)
-    return rate + RECOURSE_SIGMA * math.sqrt(max(rate, LEAST_RATE) / (slo / 2))
-
-
-def _serves(view: View, worker: str) -> str:
-    device = view.devices.get(worker)
-    return device.report.warm[0].application if device is not None and device.report.warm else ""
 
 
 def _families(question: Question, plan: Plan) -> dict[str, dict[str, int]]:
@@ -213,7 +164,7 @@ def _assignments(
     question: Question, counts: Families, answer: ScenarioSolution, current: Plan, view: View
 ) -> Iterator[Assignment]:
     planned = {one.worker: one.application for one in current.assignments}
-    serving = {device: _serves(view, device) for device in view.devices}
+    serving = {device: serves_now(view, device) for device in view.devices}
     hosts: dict[str, tuple[str, str]] = {}
     for kind in question.kinds.values():
         placed = place_families(counts.get(kind.name, {}), kind.devices, planned, serving)

@@ -11,6 +11,7 @@ from tidewise.controller.conductor import Conductor
 from tidewise.controller.planner import Solve
 from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
+from tidewise.core.scenario import ScenarioCase
 
 PLAIN = {"sigma": 0.0, "headroom": 1.0, "hysteresis": 0.0}  # plans for the demand itself, whatever it changes
 
@@ -157,3 +158,18 @@ def test_the_scenario_plan_takes_the_swap_cost_of_the_file() -> None:
     world.run(3)
     asked = next(action for _, action in world.actions if isinstance(action, Solve))
     assert asked.terms.swap_cost == 0.125
+
+
+def test_an_application_s_own_headroom_is_in_every_scenario() -> None:
+    world = scenario_world(5, pets="headroom = 3.0")
+    world.run(30, {"pets": 5, "cars": 60})
+    asked = [action for _, action in world.actions if isinstance(action, Solve)][-1].case
+    assert isinstance(asked, ScenarioCase)
+    assert max(row["pets"] for row in asked.demands) >= 3.0 * 5
+
+
+def test_siblings_keep_the_floor_too() -> None:
+    world = world_with(3, pets="min_accuracy = 0.85", policy="ilp", choice="anytime")  # type: ignore[arg-type]
+    world.run(12, {"pets": 5, "cars": 5})
+    assert all("small" not in one.warm for one in world.plan.assignments if one.application == "pets")
+    assert any("small" in one.warm for one in world.plan.assignments if one.application == "cars")
