@@ -12,7 +12,6 @@ from tidewise.controller.planner import Solve
 from tidewise.core.case import Case
 from tidewise.core.cluster import PlannerSettings
 from tidewise.core.scenario import ScenarioCase
-from tidewise.core.scenario import ScenarioCase
 
 PLAIN = {"sigma": 0.0, "headroom": 1.0, "hysteresis": 0.0}  # plans for the demand itself, whatever it changes
 
