@@ -24,7 +24,7 @@ class Run:
     ``rows`` is less than the first query holds where that query alone exceeds the largest batch.
     """
 
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody asks of a decision
+    count: int
     rows: int
     size: int
     reason: str
