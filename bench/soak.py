@@ -1,6 +1,6 @@
 """Ten minutes of a real small cluster under queries that are cancelled, hurried or wrong, kills and new plans.
 
-    python bench/soak.py [--seconds 600] [--rate 60] [--json]
+    python bench/soak.py [--seconds 600] [--rate 60] [--seed 0] [--json]
 
 Half a minute at a time: two thirds without kills, then a third in which a worker is killed; the application that most
 callers ask changes each time, so that plans do. Promises, and exit code 1 if one is broken:
@@ -12,7 +12,7 @@ callers ask changes each time, so that plans do. Promises, and exit code 1 if on
 - where no worker is killed, workers counted the answers that the router did, but for those it no longer waited for;
 - the memory of controller, router, data plane and workers is flat: in the last third of the run as in the middle one.
 
-No times are asserted, so it may run on a busy machine.
+No times are asserted, so it may run on a busy machine, and in pieces: three runs of 200 s with seeds of their own, say.
 """
 
 from __future__ import annotations

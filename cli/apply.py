@@ -77,9 +77,13 @@ def _wait(stub: ControllerStub, application: Application, before: list[str], tim
 
 
 def refusals(status: pb.StatusReply) -> list[str]:
-    """What each worker last refused, and why."""
-    devices = [one.device for one in status.workers if one.device.refused_version]
-    return [f"{one.name} refused plan {one.refused_version}: {one.refused_reason}" for one in devices]
+    """What each worker last refused or could not profile, and why."""
+    devices = [one.device for one in status.workers]
+    refused = [
+        f"{one.name} refused plan {one.refused_version}: {one.refused_reason}" for one in devices if one.refused_version
+    ]
+    failed = [(one.name, each) for one in devices for each in one.unprofiled]
+    return refused + [f"{name} could not profile {one.application}/{one.variant}: {one.reason}" for name, one in failed]
 
 
 def progress(status: pb.StatusReply, application: Application) -> tuple[str, bool]:

@@ -16,6 +16,7 @@ from tidewise.cli.demo_setting import Setting, setting
 from tidewise.cli.options import cluster_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
+from tidewise.cli.state_folder import refuse_held
 from tidewise.core.errors import InputError
 from tidewise.core.files import read_repository
 from tidewise.core.suffix import JSON, require_suffix
@@ -63,6 +64,7 @@ def command(
     """
     if json_file is not None:
         require_suffix(json_file, JSON, "--json")
+    refuse_held(state / "demo")
     where = setting(cluster_file, repository, whole_ladders)
     names = policies or (RIVALS if compare else (where.cluster.policies.allocation,))
     shows = _shows(where, names, state / "demo", seconds, peak_qps, seed, out)

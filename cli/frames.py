@@ -41,7 +41,7 @@ def status_frame(
         plan_version=reply.plan.version,
         plan_trigger=reply.plan.trigger,
         plan_age=plan_age,
-        plan_detail=f"{reply.plan.status}, gap {percent(reply.plan.gap)}, solved in {milliseconds(reply.plan.solve_s)}",
+        plan_detail=_detail(reply.plan),
         phi=reply.plan.phi or 1.0,
         applications=shown,
         workers=live_workers(reply, nouns),
@@ -91,6 +91,10 @@ def _worker(status: pb.WorkerStatus, hosted: tuple[str, str], applications: Mapp
         busy=device.busy,
         connected=status.connected,
     )
+
+
+def _detail(plan: pb.Plan) -> str:
+    return f"{plan.status}, gap {percent(round(plan.gap, 4))}, solved in {milliseconds(plan.solve_s)}"
 
 
 def _note(device: pb.DeviceReport, planned: pb.Assignment | None, version: int) -> str:

@@ -20,6 +20,7 @@ from tidewise.proto.convert import plan_noun
 WATCH_SECONDS = 0.5
 MACHINE_SECONDS = 1.0
 RETRY_SECONDS = 0.5
+BEFORE = -1e-3  # seconds: the plan found in force was made before the run
 
 Event = PlanChange | WorkerSample | MachineSample
 
@@ -39,7 +40,7 @@ class Observer:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        self._heard(self.status)
+        self._heard(self.status, BEFORE)
         await asyncio.gather(self._watch(), self._machine())
 
     async def _watch(self) -> None:
@@ -56,11 +57,11 @@ class Observer:
             await asyncio.sleep(MACHINE_SECONDS)
             self.note(MachineSample(self._now(), psutil.cpu_percent() / 100))
 
-    def _heard(self, status: pb.StatusReply) -> None:
+    def _heard(self, status: pb.StatusReply, at: float | None = None) -> None:
         self.status = status
         if status.plan.version != self._version:
             self._version = status.plan.version
-            self.note(PlanChange(self._now(), plan_noun(status.plan)))
+            self.note(PlanChange(self._now() if at is None else at, plan_noun(status.plan)))
         for sample in worker_samples(status, self._now()):
             self.note(sample)
 

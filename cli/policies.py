@@ -40,12 +40,11 @@ def planner_faults(cluster: Cluster) -> Iterator[str]:
         yield f"solver {planner.solver!r} is unknown; known: {', '.join(METHODS)}"
     if name not in ALLOCATIONS or not isinstance(ALLOCATIONS[name](), ScenarioPolicy):
         return
-    for key in ("max_min", "swap_cost"):
-        if getattr(planner, key):
-            yield (
-                f"{key} acts on allocation policies that plan counts, and allocation is {name!r}; leave {key} out, or"
-                ' set allocation = "ilp"'
-            )
+    if planner.max_min:
+        yield (
+            f"max_min acts on allocation policies that plan counts, and allocation is {name!r}; leave it out, or set"
+            ' allocation = "ilp"'
+        )
 
 
 def under(cluster: Cluster, allocation: str | None) -> Cluster:

@@ -19,7 +19,7 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 @click.option("--timeout", default=2.0, show_default=True, metavar="SECONDS", type=click.FloatRange(min=0.05))
 def command(address: str, service: str, timeout: float) -> None:
     """Ask the gRPC health service at HOST:PORT; exit 0 if it serves, 1 if it does not or nobody answers."""
-    host, port = parse_address(address, "HOST:PORT")
+    host, port = parse_address(address, "the address")
     what = f"application {service!r} at {host}:{port}" if service else f"{host}:{port}"
     with grpc.insecure_channel(f"{host}:{port}") as channel:
         stub = health_pb2_grpc.HealthStub(channel)

@@ -25,8 +25,9 @@ from tidewise.dashboard.verdict import SIMULATED
 from tidewise.simulator.simulation import Result, simulate
 from tidewise.simulator.world import Charges, World
 from tidewise.traces.files import read_trace
-from tidewise.traces.runs import RunWriter, read_run
+from tidewise.traces.runs import RunWriter, read_run, trace_of
 from tidewise.worker.profiling.store import read_profile
+from tidewise.worker.settings import REPLY
 
 FIRST = 5.0  # seconds of the trace from which the first plan's demand is taken
 
@@ -62,6 +63,8 @@ def command(
 ) -> None:
     """Play TRACE against the cluster of the file CLUSTER in pretend time and report as a replay does.
 
+    TRACE is a trace file, or the folder of a run, whose trace is played again.
+
     Planner, router and devices decide by the same code as the real processes; only clock, network and engines are
     replaced. Latencies and load times are the profile's (--profile, the emulated device types' own, or measured here).
     """
@@ -69,10 +72,10 @@ def command(
     folder = run_folder(out, started, force)
     cluster = read_cluster(cluster_file)
     cluster = cluster if policy is None else under(cluster, preset(policy))
-    trace = read_trace(trace_file)
+    trace = trace_of(read_run(trace_file)) if trace_file.is_dir() else read_trace(trace_file)
     applications = _applications(repository, trace)
     profile = _profile(cluster, repository, state, profile_file)
-    charges = Charges(solve=solve_s, noise=noise, stealing=stealing)
+    charges = Charges(solve=solve_s, noise=noise, stealing=stealing, reply=REPLY)
     world = World(cluster, applications, profile, trace, _first_rates(trace), charges)
     result = _play(world, seed)
     with RunWriter(folder) as writer:

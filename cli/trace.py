@@ -89,7 +89,7 @@ def _spike(text: str) -> rates.Spike:
     return rates.Spike(at, height, width)
 
 
-@command.command(name="convert")
+@command.command(name="convert", short_help="Make a trace of recorded demand.")
 @click.argument("source", type=FILE)
 @click.argument("out", type=FILE)
 @click.option("--unit", type=click.Choice(tuple(UNITS)), default="ms", show_default=True, help="Of lists in a folder.")

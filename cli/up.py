@@ -12,11 +12,11 @@ from pathlib import Path
 import click
 
 from tidewise.cli.lifeline import PARENT
-from tidewise.cli.local import LocalCluster, running, wait_until_ready
+from tidewise.cli.local import ROUTER, LocalCluster, running, wait_until_ready
 from tidewise.cli.options import cluster_option, data_plane_option, read_cluster, repository_option, state_option
 from tidewise.cli.policies import under
 from tidewise.cli.profiles import local_profile
-from tidewise.cli.state_folder import refuse_held
+from tidewise.cli.state_folder import STATE_FILE, refuse_held
 from tidewise.core.errors import TidewiseError
 from tidewise.native.data_plane import chosen_plane
 
@@ -51,10 +51,9 @@ def command(
 
 def _serve(local: LocalCluster) -> None:
     status = wait_until_ready(local)
-    exported = ", ".join(f"{name} {address}" for name, address in local.metrics.items())
     _say(
         f"ready: plan {status.plan.version}, {len(status.workers)} workers; call {local.router} (gRPC);"
-        f" Prometheus metrics: {exported}"
+        f" metrics: {local.metrics[ROUTER]}, those of the other processes: {local.state / STATE_FILE}"
     )
     _say(f"logs: {local.state / 'logs'}; what it does: tidewise status --watch; Ctrl-C stops it")
     while True:

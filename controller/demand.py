@@ -28,7 +28,7 @@ class DemandEstimator:
     """Windows of rates, an exponentially weighted level and the index of dispersion, for every application.
 
     Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0. A
-    window never reaches back behind the first tally: before it, nothing is known rather than nothing came.
+    window never reaches back behind the first arrivals: before them, nothing is known rather than nothing came.
     """
 
     _arrivals: dict[str, Arrivals] = field(default_factory=dict)
@@ -45,7 +45,10 @@ class DemandEstimator:
             seconds = min(one.seconds, LONGEST_TALLY)
             if not seconds > 0:
                 continue
-            self._born = now - seconds if self._born is None else self._born
+            if self._born is None and one.arrivals > 0:
+                self._born = now - seconds
+            if self._born is None:
+                continue
             self._arrivals.setdefault(one.application, Arrivals()).add(one.arrivals, now - seconds, now)
             state.dispersions.setdefault(one.application, Dispersion()).add(one.arrivals, seconds)
 

@@ -25,7 +25,8 @@ def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None
     """The hull of an application's variants on a kind (of the warm ones, if given), fastest first."""
     names = case.variants if warm is None else {joined(application, one) for one in warm}
     row = case.capacity.get(kind, {})
-    mine = [n for n in names if n in row and case.variants[n].application == application]
+    floor = case.applications[application].min_accuracy
+    mine = [n for n in names if n in row and _serves(case, n, application, floor)]
     return hull(Rung(n, row[n], case.variants[n].accuracy) for n in mine)
 
 
@@ -107,5 +108,11 @@ def _bytes(name: str, kinds: Mapping[str, Kind], profile: Profile) -> int:
 
 
 def _fastest(case: Case, kind: str, application: str) -> float:
-    row = case.capacity.get(kind, {})
-    return max((rate for name, rate in row.items() if case.variants[name].application == application), default=0.0)
+    row, floor = case.capacity.get(kind, {}), case.applications[application].min_accuracy
+    return max((rate for name, rate in row.items() if _serves(case, name, application, floor)), default=0.0)
+
+
+def _serves(case: Case, variant: str, application: str, floor: float) -> bool:
+    """Whether a device that holds the application may answer with this variant: none below the accuracy floor."""
+    known = case.variants[variant]
+    return known.application == application and known.accuracy >= floor

@@ -20,6 +20,8 @@ class DeviceType:
     ``provider`` is cpu, slowdown (cpu, but a batch ends at start + ``slowdown`` times its uncontended median, never
     before the computation is done), emulated (no model: sleeps by ``profile`` and answers zeros), or the name of an
     onnxruntime execution provider. ``memory`` is in bytes, None for no limit. ``batch_sizes`` are those profiled.
+    Emulated devices load a variant in ``load_factor`` times its profiled load time, and a batch takes its median times
+    a normal factor of standard deviation ``noise``.
     """
 
     name: str
@@ -30,6 +32,8 @@ class DeviceType:
     memory: int | None = None
     batch_sizes: tuple[int, ...] = DEFAULT_BATCH_SIZES
     profile: str | None = None
+    noise: float = 0.0
+    load_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

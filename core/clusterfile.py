@@ -61,6 +61,8 @@ def _device_type(name: str, table: Table) -> DeviceType:
         memory=None if memory is None else round(memory * 1e6),
         batch_sizes=tuple(sorted(set(table.integers("batch_sizes", DEFAULT_BATCH_SIZES, low=1)))),
         profile=table.text("profile") if "profile" in table.values else None,
+        noise=table.number("noise", 0.0, high=1.0),
+        load_factor=table.number("load_factor", 1.0),
     )
     table.done()
     if not found.batch_sizes:
@@ -69,6 +71,8 @@ def _device_type(name: str, table: Table) -> DeviceType:
         table.fault(f'{table.where}: an emulated device type needs profile = "FILE.json"')
     if found.slowdown != 1.0 and provider != SLOWDOWN:
         table.fault(f'{table.where}: slowdown only acts with provider = "slowdown", not {provider!r}')
+    if (found.noise, found.load_factor) != (0.0, 1.0) and provider != EMULATED:
+        table.fault(f'{table.where}: noise and load_factor only act with provider = "emulated", not {provider!r}')
     return found
 
 
@@ -173,6 +177,8 @@ def _device_lines(one: DeviceType) -> list[str]:
     lines += [_line("slowdown", one.slowdown)] if one.provider == SLOWDOWN else []
     lines += [_line("memory_mb", one.memory / 1e6)] if one.memory is not None else []
     lines += [_line("profile", one.profile)] if one.profile is not None else []
+    if one.provider == EMULATED:
+        lines += [_line("noise", one.noise), _line("load_factor", one.load_factor)]
     return [*lines, _line("batch_sizes", list(one.batch_sizes))]
 
 

@@ -195,7 +195,7 @@ def differences(found: Sequence[Entry]) -> Iterator[Note]:
         yield Note(Level.BAD, f"These runs did not replay the same demand, so they compare only roughly: {each}.")
     if len({frozenset(one.run.applications) for one in found}) > 1:
         yield Note(Level.BAD, "These runs had different applications.")
-    if len({tuple(sorted(one.run.device_types.items())) for one in found}) > 1:
+    if len({tuple(sorted(one.run.device_types.items())) for one in found if one.run.device_types}) > 1:
         yield Note(Level.BAD, "These runs had different devices.")
 
 

@@ -134,7 +134,7 @@ def _demand(axes: Axes, palette: Palette, of: Series) -> None:
     panels.demand(axes, palette, of)
     end = float(of.arrivals[-1])
     labels = [("arrived", end, palette["ink"]), ("not on time", end, palette["missed"])]
-    panels.end_labels(axes, of.middle[-1], [*labels, ("on time, by variant", 0.5 * end, palette["muted"])])
+    panels.end_labels(axes, [*labels, ("on time, by variant", 0.5 * end, palette["muted"])])
 
 
 def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str, Series]) -> None:
@@ -147,7 +147,7 @@ def _accuracy(axes: Axes, palette: Palette, run: Run, of: Series, each: dict[str
     labels = [("all", panels.last(of.accuracy), palette["ink"]), (named, max(floor, bottom), palette["muted"])]
     if len(lines) <= MOST_NAMED:
         labels += [(name, panels.last(one.accuracy), palette.application(name)) for name, one in lines.items()]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _violations(axes: Axes, palette: Palette, of: Series) -> None:
@@ -157,7 +157,7 @@ def _violations(axes: Axes, palette: Palette, of: Series) -> None:
     top = axes.get_ylim()[1]
     shares = [(kind, float(of.outcomes[kind].sum()) / arrivals) for kind in reversed(VIOLATIONS)]
     labels = [(f"{kind} {percent(share)}", 0.95 * top, palette[kind]) for kind, share in shares]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
@@ -169,7 +169,7 @@ def _pressure(axes: Axes, palette: Palette, of: Series) -> None:
         ("p99", 100 * panels.last(of.pressure_p99), palette["muted"]),
         ("p50", 100 * panels.last(of.pressure_p50), palette["ink"]),
     ]
-    panels.end_labels(axes, of.middle[-1], labels)
+    panels.end_labels(axes, labels)
 
 
 def _application(rows: list[Axes], run: Run, of: Series, palette: Palette, name: str) -> None:
@@ -197,4 +197,4 @@ def share_time(rows: list[Axes], palette: Palette, run: Run, named: bool = True,
     for number, axes in enumerate(rows):
         axes.set_xlim(0, until or run.seconds)
         panels.plan_marks(axes, palette, run.plans, run.seconds, named and number == 0)
-    rows[-1].xaxis.set_major_formatter(lambda value, _position: f"{value:.0f} s")
+    rows[-1].xaxis.set_major_formatter(lambda value, _position: f"{value:g} s")

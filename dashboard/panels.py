@@ -160,8 +160,8 @@ def ended(axes: Axes, palette: Palette, at: float) -> None:
     )
 
 
-def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) -> None:
-    """Direct labels (text, value, colour) right of the lines' ends at ``at``, moved apart where they would touch."""
+def end_labels(axes: Axes, labels: Iterable[tuple[str, float, str]]) -> None:
+    """Direct labels (text, value, colour) right of the panel beside the lines' ends, moved apart."""
     low, high = axes.get_ylim()
     room = LINE_INCHES * (high - low) / _height(axes)
     place = float("inf")
@@ -169,8 +169,9 @@ def end_labels(axes: Axes, at: float, labels: Iterable[tuple[str, float, str]]) 
         place = min(value, place - room)
         axes.annotate(
             text,
-            (at, place),
-            xytext=(5, 0),
+            (1, place),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
             textcoords="offset points",
             fontsize=SMALL,
             color=colour,

@@ -71,9 +71,11 @@ class Front:
         self.heard.append((now + self._hop, index, worker, batch, reason))
 
     def hear(self, heard: Heard) -> None:
-        """An answer, or the reason why there is none, is back."""
+        """An answer, or the reason why there is none, is back; what comes after the deadline nobody waits for."""
         now, index, worker, batch, reason = heard
-        left = ended(self._backlogs[worker], now, answered=True)
+        if batch is not None and now - self._due[index] > self._budgets[index]:
+            batch, reason = None, Reason.DEADLINE
+        left = ended(self._backlogs[worker], now, answered=reason is not Reason.DEADLINE)
         if left is None:
             del self._backlogs[worker]
         else:
@@ -89,8 +91,7 @@ class Front:
         if end.batch is None:
             self._tally.ended(name, OUTCOME_OF_REASON[end.reason or Reason.INTERNAL])
         else:
-            late = end.at - self._due[index] > self._budgets[index]
-            self._tally.ended(name, Outcome.LATE if late else Outcome.ON_TIME, end.batch.servable.model.variant)
+            self._tally.ended(name, Outcome.ON_TIME, end.batch.servable.model.variant)
         self._ledger.end(index, end)
 
 

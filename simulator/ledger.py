@@ -36,13 +36,16 @@ class Ledger:
         self.open -= 1
 
 
-def records(ledger: Ledger, trace: Trace, applications: Mapping[str, Application]) -> Iterator[QueryRecord]:
-    """A record of every query, in the order of the trace."""
+def records(
+    ledger: Ledger, trace: Trace, applications: Mapping[str, Application], caller: float = 0.0
+) -> Iterator[QueryRecord]:
+    """A record of every query, in the order of the trace; ``caller`` seconds pass between callers and the router."""
     accuracy = {(a.name, v.name): v.accuracy for a in applications.values() for v in a.variants}
     columns = zip(ledger.ends, trace.arrival.tolist(), trace.application.tolist(), trace.deadline.tolist(), strict=True)
     for end, due, code, deadline in columns:
         assert end is not None, "the simulation has not ended"
         name = trace.names[code]
+        end.at += caller
         if end.batch is None:
             yield _unanswered(name, due, deadline, end)
         else:

@@ -22,7 +22,6 @@ from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World
 
 TICK = 0.25  # seconds, of the controller and of everyone's reports
-WARM_UP = 30.0  # seconds before the trace begins: the first plan is made and loaded
 SAMPLED = 1.0  # seconds between samples of what each device hosts
 NEVER = float("inf")
 Progress = Callable[[int, float], None]  # queries arrived so far, seconds of the trace
@@ -59,7 +58,7 @@ def simulate(
     with _uncollected():
         simulation.play(progress)
     spent = time.process_time() - cpu
-    found = tuple(records(simulation.ledger, world.trace, world.applications))
+    found = tuple(records(simulation.ledger, world.trace, world.applications, world.charges.caller))
     control = simulation.control
     return Result(found, tuple(control.plans), tuple(simulation.samples), control.solves, spent, control.solving)
 
@@ -90,7 +89,7 @@ class Simulation:
         self._telling = False
         self.control = Control(world, self.timeline, self.site.follow, self.front.install)
         self.samples: list[WorkerSample] = []
-        self.timeline.at(-WARM_UP, self._begin)
+        self.timeline.at(-world.warm_up // TICK * TICK, self._begin)
 
     def play(self, progress: Progress | None = None) -> None:
         """Until every query has ended."""
@@ -118,7 +117,7 @@ class Simulation:
                     progress(index, due)
 
     def _begin(self, _: None, now: float) -> None:
-        report = WorkerReport(PROCESS, "", self.site.reports(0.0), (self.world.profile,))
+        report = WorkerReport(PROCESS, "", self.site.reports(now), (self.world.profile,))
         self.control.introduce(report, now)
         self._tick(None, now)
 

@@ -15,22 +15,23 @@ from tidewise.simulator.timeline import Timeline
 from tidewise.simulator.world import World, device_names
 from tidewise.worker.actions import Action, Answered, Ended, Load, Start
 from tidewise.worker.device import Device, Policy
+from tidewise.worker.engine.emulated import LEAST_NOISE
 from tidewise.worker.hosting import NOTHING
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.query import Batch, Query
+from tidewise.worker.reports import Readings
 from tidewise.worker.servable import Model
 from tidewise.worker.settings import device_policy
-from tidewise.worker.stretch import Stretch, stretch_of
+from tidewise.worker.stretch import stretch_of
 
 _Alike = tuple[str, str, tuple[str, ...], str]  # device type, application, warm variants, ceiling
-LEAST_NOISE = 0.7  # of the median: no batch is ever faster than that
 Ends = Callable[[float, int, str, Batch | None, Reason | None], None]
 
 
 class Station:
     """One device with what surrounds it: the latencies that are true, its timer, its loads."""
 
-    __slots__ = ("armed", "device", "holdings", "loading", "medians", "memory", "name", "stretch", "told", "type")
+    __slots__ = ("armed", "device", "holdings", "loading", "medians", "memory", "name", "readings", "told", "type")
 
     def __init__(self, name: str, kind: str, memory: int | None, policy: Policy) -> None:
         self.name = name
@@ -39,7 +40,7 @@ class Station:
         self.device = Device(name, policy)
         self.armed = float("inf")
         self.loading = 0
-        self.stretch = Stretch()
+        self.readings = Readings()
         self.told: Assignment | None = None
         self.holdings: tuple[Order, tuple[Holding, ...]] = (NOTHING, ())
         self.medians: dict[Model, tuple[float, ...]] = {}
@@ -56,7 +57,7 @@ class Site:
         self, world: World, timeline: Timeline, ends: Ends, tell: Callable[[float], None], generator: random.Random
     ) -> None:
         self.world = world
-        self.stations = _stations(world.cluster)
+        self.stations = _stations(world.cluster, world.charges.reply)
         self._timeline = timeline
         self._ends = ends
         self._tell = tell
@@ -104,6 +105,8 @@ class Site:
             elif kind is Start:
                 seconds = self._seconds(station, action.batch)  # type: ignore[union-attr]
                 self._timeline.at(now + seconds, self._batch_done, station)
+                if action.batch.parts[0].query.deadline < now + seconds:  # type: ignore[union-attr]
+                    self._give_up(station, action.batch, now + seconds)  # type: ignore[union-attr]
             elif kind is Ended:
                 self._ends(now, action.query.id, station.name, None, action.reason)  # type: ignore[union-attr]
             elif kind is Load:
@@ -134,6 +137,16 @@ class Site:
     def _batch_done(self, station: Station, now: float) -> None:
         self._carry_out(station, station.device.batch_done(now), now)
 
+    def _give_up(self, station: Station, batch: Batch, end: float) -> None:
+        """Callers do not wait beyond their deadline, though the batch runs on."""
+        for part in batch.parts:
+            if part.query.deadline < end:
+                self._timeline.at(part.query.deadline, self._given_up, (station, part.query.id))
+
+    def _given_up(self, what: tuple[Station, int], now: float) -> None:
+        station, query_id = what
+        self._carry_out(station, station.device.cancelled(query_id, now, Reason.DEADLINE), now)
+
     def _ring(self, station: Station, now: float) -> None:
         """A timer; one that rings too early only sets itself anew."""
         if now < station.armed:
@@ -153,14 +166,15 @@ class Site:
         self._carry_out(station, station.device.loaded(model, now), now)
 
 
-def _stations(cluster: Cluster) -> dict[str, Station]:
-    policy = device_policy(cluster.policies, cluster.limits, reserve=0.0)
+def _stations(cluster: Cluster, reply: float) -> dict[str, Station]:
+    policy = device_policy(cluster.policies, cluster.limits, reserve=reply)
     types = cluster.device_types
     return {name: Station(name, kind, types[kind].memory, policy) for name, kind in device_names(cluster).items()}
 
 
 def _report(station: Station, now: float) -> DeviceReport:
-    device = station.device
+    device, counters = station.device, station.device.counters
+    arrivals, violations = station.readings.rates.update(now, sum(counters.arrivals.values()), counters.violations)
     serving = device.hosting.serving
     refused_version, refused_reason = device.hosting.refused
     return DeviceReport(
@@ -173,7 +187,9 @@ def _report(station: Station, now: float) -> DeviceReport:
         refused_reason=refused_reason,
         queued=len(device.queue),
         busy=device.running is not None,
-        stretch=stretch_of(device, station.stretch, now),
+        arrival_rate=arrivals,
+        violation_rate=violations,
+        stretch=stretch_of(device, station.readings.stretch, now),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidewise.core.errors import TraceError
+from tidewise.core.errors import TraceError, reason
 from tidewise.core.suffix import TRACE, require_suffix
 from tidewise.core.trace import COLUMNS, Trace, format_trace, parse_trace
 from tidewise.traces.convert import parse_list
@@ -78,10 +78,12 @@ def _table(trace: Trace) -> pa.Table:
 
 
 def _read_parquet(path: Path) -> Trace:
+    if not path.is_file():
+        raise TraceError(f"{path} cannot be read: there is no such file")
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise TraceError(f"{path} cannot be read as Parquet: {error}") from error
+        raise TraceError(f"{path} cannot be read as Parquet: {reason(error)}") from error
     if sorted(table.column_names) != sorted(COLUMNS):
         raise TraceError(f"{path} has columns {', '.join(table.column_names)}; expected {', '.join(COLUMNS)}")
     if not table.num_rows:

@@ -14,11 +14,12 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidewise.core.errors import InputError, reason
+from tidewise.core.errors import InputError, TraceError, reason
 from tidewise.core.outcome import Outcome
 from tidewise.core.record import QueryRecord
 from tidewise.core.run import Run
 from tidewise.core.run_file import Event, format_event, format_run, parse_run, with_events
+from tidewise.core.trace import Trace
 
 RUN_FILE = "run.json"
 QUERIES_FILE = "queries.parquet"
@@ -149,6 +150,14 @@ def read_records(folder: Path) -> list[QueryRecord]:
         return table_records(pq.read_table(file, schema=SCHEMA))
     except (OSError, ValueError, KeyError) as error:  # Arrow's own errors are ValueErrors
         raise InputError(f"{file} cannot be read as the queries of a run: {error}") from error
+
+
+def trace_of(run: Run) -> Trace:
+    """The trace a run was offered, as far as it was sent. Raises TraceError if that was nothing."""
+    due, names, deadlines = ([getattr(one, key) for one in run.records] for key in ("due", "application", "deadline"))
+    if not due:
+        raise TraceError(f"run {run.name!r} holds no queries")
+    return Trace.of(due, names, deadlines, run.name)
 
 
 def _read(path: Path) -> str:

@@ -27,8 +27,9 @@ from tidewise.worker.servable import Model, Servable
 class Policy:
     """How a device decides: batching rule, variant choice, and the most queries it queues.
 
-    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller. Where
-    swaps are not ``staged``, the old variant stops before the new one loads.
+    ``reserve`` is the least margin in seconds: what an answer needs from the end of its batch to its caller. Waits end
+    that much early too: a timer that rings late must not cost the query it was set for. Where swaps are not
+    ``staged``, the old variant stops before the new one loads.
     """
 
     rule: Rule
@@ -82,6 +83,7 @@ class Device:
         for part in batch.parts:
             query = part.query
             if query.id in gone:
+                late = late or now > query.deadline + SLACK
                 continue
             if failures and query.id in failures:
                 self.queue.cancel(query.id)
@@ -162,7 +164,7 @@ class Device:
                 continue
             servable, decision = decided
             if isinstance(decision, Wait):
-                self._wait = decision.until - self._margin
+                self._wait = decision.until - self._margin - self.policy.reserve
             else:
                 self._start(lane, servable, decision, actions, now)
             return
@@ -173,6 +175,8 @@ class Device:
         while lane.deadlines:
             servable = choice(lane, self.repertoire.candidates(lane.key), now + margin)
             decision = rule.decide(lane, servable, now + margin, self._target)
+            if isinstance(decision, Wait) and decision.until - margin - self.policy.reserve <= now + SLACK:
+                decision = rule.decide(lane, servable, decision.until, self._target)
             if isinstance(decision, Drop):
                 dropped = self.queue.pop(lane, decision.count)
                 actions += [self._ended(query, Reason.HOPELESS) for query, _ in dropped]

@@ -16,7 +16,10 @@ from tidewise.worker.store import ModelStore
 
 
 class VariantLoader:
-    """Loads one variant after the other, so that loading takes at most one core from serving."""
+    """Loads one variant after the other, so that loading takes at most one core from serving.
+
+    Emulated devices load side by side, each as long as its profile says.
+    """
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
@@ -25,7 +28,8 @@ class VariantLoader:
     async def load(self, device_type: DeviceType, source: Source) -> Session:
         """The variant, cross-checked and warm. Raises TidewiseError saying why it cannot be used."""
         application, variant = source.application, source.variant
-        if device_type.provider == EMULATED:  # timed by the device's runner
+        if device_type.provider == EMULATED:  # batches are timed by the device's runner
+            await asyncio.sleep(source.profile.load * device_type.load_factor)
             return EmulatedSession(application.inputs, application.outputs, source.profile, sleep=_no_time)
         model = await self._store.find(application, variant)
         samples = await asyncio.to_thread(samples_for, application, self._store.folder(application), ROWS)

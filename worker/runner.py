@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,11 @@ from typing import Protocol
 from tidewise.core.errors import EngineError
 from tidewise.core.profile import VariantProfile
 from tidewise.worker.engine.base import Session
-from tidewise.worker.engine.emulated import profiled_median
+from tidewise.worker.engine.emulated import profiled_median, with_noise
 from tidewise.worker.tensors import Array, Tensors, assemble, split
 
 Piece = dict[str, Array]
+EARLY = 0.0005  # seconds: the event loop's timers ring at the next whole millisecond, so half of one early is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +113,26 @@ class ThreadRunner:
 class TimedRunner:
     """No thread: an emulated device's batches are timers, so that many devices share one event loop.
 
-    The sessions themselves take no time; ``profile`` says how long a batch of a session takes.
+    The sessions themselves take no time; ``profile`` says how long a batch of a session takes, give or take ``noise``.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, profile: Mapping[Session, VariantProfile]) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        profile: Mapping[Session, VariantProfile],
+        noise: float = 0.0,
+        generator: random.Random | None = None,
+    ) -> None:
         self._loop = loop
         self._profile = profile
+        self._noise = noise
+        self._generator = generator or random.Random()
 
     def start(self, work: Work, report: Report) -> None:
-        """Set the timer for the batch's profiled median."""
+        """Set the timer for the batch's profiled median, give or take the noise."""
         now = self._loop.time()
-        seconds = profiled_median(self._profile[work.session], work.size)
-        self._loop.call_at(now + seconds, self._finish, work, report, now)
+        seconds = with_noise(profiled_median(self._profile[work.session], work.size), self._noise, self._generator)
+        self._loop.call_at(now + seconds - EARLY, self._finish, work, report, now)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -42,7 +42,7 @@ class Station:
         self._free = -math.inf  # when the device last became idle
         self._timer: asyncio.TimerHandle | None = None
         self._runner: Runner = (
-            TimedRunner(self._loop, self.sessions.profiles)
+            TimedRunner(self._loop, self.sessions.profiles, device_type.noise)
             if device_type.provider == EMULATED
             else ThreadRunner(device.name, self._loop)
         )

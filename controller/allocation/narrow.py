@@ -20,7 +20,8 @@ from tidewise.controller.allocation.problem import Ints, Problem, restrict
 
 # Largest reduced cost let in, relative to the bound, and how long HiGHS may work on it (see Effort.checks).
 Widths = tuple[tuple[float, int], ...]
-WIDTHS: Widths = ((1e-9, 60), (1e-5, 100), (3e-5, 100), (1e-4, 200))
+WIDTHS: Widths = ((1e-9, 60), (1e-5, 60), (1e-4, 100))
+SWAPPING: Widths = ((1e-9, 30), (1e-5, 40), (1e-4, 100))  # under a swap cost a check takes longer
 # Under overload the bound of a level is far from its best plan, so that the gap seldom closes: stop sooner.
 SHEDDING: Widths = ((1e-9, 40), (1e-5, 60))
 Polish = Callable[[Ints], Ints]
@@ -36,13 +37,13 @@ def maximise(
     """
     relaxation = highs.relaxed(problem, goal)
     if relaxation.x is None:
-        return Answer(None, -np.inf, infeasible=relaxation.infeasible)
+        return Answer(None, np.inf, infeasible=relaxation.infeasible)
     size = len(problem.capacity)
     bound = min(bound, relaxation.objective)
     always = (relaxation.x[:size] > 1e-9) | (known > 0)
     target = bound - effort.gap * abs(bound)
     best = known
-    for width, checks in WIDTHS if goal == Goal() else SHEDDING:
+    for width, checks in _widths(problem, goal):
         if _value(problem, goal, best) >= target:
             break
         kept = np.nonzero(always | (relaxation.reduced[:size] <= width * abs(bound)))[0]
@@ -54,6 +55,12 @@ def maximise(
             found = Answer(counts if polish is None else polish(counts), bound)
             best = better(problem, best, found) if goal.aim is not Aim.WORST else counts
     return Answer(best, bound)
+
+
+def _widths(problem: Problem, goal: Goal) -> Widths:
+    if goal != Goal():
+        return SHEDDING
+    return SWAPPING if problem.swap_cost > 0 else WIDTHS
 
 
 def _value(problem: Problem, goal: Goal, counts: Ints) -> float:

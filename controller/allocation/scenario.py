@@ -3,11 +3,14 @@
 Loading a family costs seconds, choosing among its warm variants nothing. So the placement m (devices of type t that
 hold application a) is made once for all scenarios, the variants are recourse in each:
 
-    max   sum_s p_s [ sum_tav w_a A_v P_tv u_stav / sum_a w_a d_sa + floor beta_s ]  -  swap_cost sum_ta y_ta
+    max   sum_s p_s [ sum_tav w_a A_v P_tv u_stav / sum_a w_a d_sa + floor beta_s ]
+          -  swap_cost sum_ta y_ta  -  replica sum_a z_a
     s.t.  sum_a m_ta <= N_t,   sum_v u_stav <= m_ta,   beta_s d_sa <= sum_tv P_tv u_stav <= d_sa,
-          sum_t m_ta >= replicas_a,   y_ta >= m_ta - current_ta,   0 <= beta_s <= 1,   m whole
+          y_ta >= m_ta - current_ta,   z_a >= replicas_a - sum_t m_ta,   0 <= beta_s <= 1,   m whole
 
-with v from the hull of (t, a). Only T x A whole numbers, whatever the number of devices and scenarios.
+with v from the hull of (t, a), of the variants at the application's accuracy floor or above: which of its warm variants
+a device answers with is its own choice, so that none may be below. Only T x A whole numbers, whatever the number of
+devices and scenarios.
 """
 
 from __future__ import annotations
@@ -28,12 +31,14 @@ class ScenarioTerms:
 
     ``floor`` is what the worst served fraction is worth. ``reload_cost`` is the objective given up when every device
     loads another family; a single load costs its share of that, at most what it costs among ``fewest`` devices. A
-    cluster that holds nothing yet pays nothing.
+    cluster that holds nothing yet pays nothing. ``replica`` is given up for a device that an application lacks of its
+    minimum: more than accuracy usually gains by a device, less than what one is worth to an application in need.
     """
 
     floor: float = 0.1
     reload_cost: float = 0.04
     fewest: int = 20
+    replica: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +55,7 @@ class Placement:
     family_type: Ints  # (F)
     family_application: Ints  # (F)
     current: Ints  # (F)
-    replicas: Ints  # (A) devices that hold the application at least
+    replicas: Ints  # (A) least number of devices
     rung_family: Ints  # (K)
     rungs: tuple[Rung, ...]  # (K)
     terms: ScenarioTerms
@@ -59,6 +64,11 @@ class Placement:
     def swap_cost(self) -> float:
         """Objective given up per family loaded."""
         return self.terms.reload_cost / max(int(self.devices.sum()), self.terms.fewest) if self.current.any() else 0.0
+
+    def missing_replicas(self, families: Ints) -> int:
+        """How many devices the applications lack of their minimum."""
+        held = np.bincount(self.family_application, families, minlength=len(self.applications))
+        return int(np.maximum(self.replicas - held, 0).sum())
 
     @property
     def capacity(self) -> Floats:
@@ -91,7 +101,8 @@ def placement(asked: ScenarioCase, terms: ScenarioTerms | None = None) -> Placem
     for t, device_type in enumerate(types):
         for a, application in enumerate(applications):
             useful = hull(_rungs(asked, device_type, application))
-            if useful and demand[:, a].any() and case.device_types[device_type]:
+            wanted = demand[:, a].any() or case.applications[application].min_replicas > 0
+            if useful and wanted and case.device_types[device_type]:
                 rungs += useful
                 rung_family += [len(families)] * len(useful)
                 families.append((t, a, held[device_type].get(application, 0)))
@@ -118,10 +129,13 @@ def placement(asked: ScenarioCase, terms: ScenarioTerms | None = None) -> Placem
 def _rungs(asked: ScenarioCase, device_type: str, application: str) -> list[Rung]:
     rates = asked.case.capacity.get(device_type, {})
     budget = asked.warm_budget.get(device_type)
+    floor = asked.case.applications[application].min_accuracy
     return [
         Rung(name, rates.get(name, 0.0), variant.accuracy)
         for name, variant in asked.case.variants.items()
-        if variant.application == application and (budget is None or asked.memory.get(name, 0) <= budget)
+        if variant.application == application
+        and variant.accuracy >= floor
+        and (budget is None or asked.memory.get(name, 0) <= budget)
     ]
 
 
@@ -143,8 +157,6 @@ def scenario_model(where: Placement, families: Ints | None = None, warm: Ints | 
     held = model.columns(len(most), low=0.0 if families is None else families, high=most, whole=free)
     devices = model.rows(len(where.types), -INFINITY, where.devices)
     model.put(devices[where.family_type], held, 1.0)
-    if free:
-        _add_replicas(model, where, held)
     usable = np.ones(len(where.rungs)) if warm is None else np.isin(np.arange(len(where.rungs)), warm)
     for s in range(len(where.probability)):
         _add_scenario(model, where, s, held, np.where(usable, INFINITY, 0.0))
@@ -153,15 +165,12 @@ def scenario_model(where: Placement, families: Ints | None = None, warm: Ints | 
         rows = model.rows(len(held), -where.current, INFINITY)
         model.put(rows, loads, 1.0)
         model.put(rows, held, -1.0)
+    if where.replicas.any():
+        missing = model.columns(len(where.replicas), cost=-where.terms.replica)
+        rows = model.rows(len(where.replicas), where.replicas, INFINITY)
+        model.put(rows, missing, 1.0)
+        model.put(rows[where.family_application], held, 1.0)
     return model
-
-
-def _add_replicas(model: LinearModel, where: Placement, held: Ints) -> None:
-    """So many devices hold an application at least, of those types that can."""
-    for a in np.flatnonzero(where.replicas):
-        mine = held[where.family_application == a]
-        if len(mine):
-            model.put(model.rows(1, float(where.replicas[a]), INFINITY), mine, 1.0)
 
 
 def _add_scenario(model: LinearModel, where: Placement, s: int, held: Ints, most: Floats) -> None:

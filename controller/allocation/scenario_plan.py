@@ -33,9 +33,6 @@ def plan_scenarios(
     where = placement(asked, terms)
     best = scenario_reference.maximise if method == "pulp" else maximise
     outcome = best(where, Effort(gap))
-    if outcome.x is None and where.replicas.any():  # more replicas than devices: then as if none were asked for
-        where = replace(where, replicas=np.zeros_like(where.replicas))
-        outcome = best(where, Effort(gap))
     if outcome.x is None:
         raise PlanError("the scenario model found no placement within its work limit")
     families = np.round(outcome.x[: len(where.family_type)]).astype(np.int64)
@@ -101,7 +98,7 @@ def _solution(where: Placement, families: Ints, warm: WarmSets, value: Outcome, 
             for p, v in zip(where.probability, values, strict=True)
         )
     )
-    objective -= where.swap_cost * loads
+    objective -= where.swap_cost * loads + where.terms.replica * where.missing_replicas(families)
     bound = max(bound, objective)
     named = _named(where, families)
     served_all = all(one.least_served >= 1 - 1e-6 for one in values)

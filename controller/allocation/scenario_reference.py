@@ -22,13 +22,12 @@ def maximise(where: Placement, effort: Effort) -> Outcome:
         where.probability[s] * (pulp.lpSum(where.worth[s, k] * u[s][k] for k in rungs) + where.terms.floor * beta[s])
         for s in scenarios
     )
-    model += gain - where.swap_cost * pulp.lpSum(y)
+    z = [pulp.LpVariable(f"z_{a}", 0) for a in range(len(where.applications))]
+    model += gain - where.swap_cost * pulp.lpSum(y) - where.terms.replica * pulp.lpSum(z)
+    for a, replicas in enumerate(where.replicas.tolist()):
+        model += z[a] >= replicas - pulp.lpSum(m[f] for f in families if where.family_application[f] == a)
     for t, devices in enumerate(where.devices):
         model += pulp.lpSum(m[f] for f in families if where.family_type[f] == t) <= int(devices)
-    for a, least in enumerate(where.replicas):
-        able = [m[f] for f in families if where.family_application[f] == a]
-        if able:
-            model += pulp.lpSum(able) >= int(least)
     for f in families:
         model += y[f] >= m[f] - int(where.current[f])
     for s in scenarios:

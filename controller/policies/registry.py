@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tidewise.controller.allocation.problem import Terms
+from tidewise.controller.allocation.scenario import ScenarioTerms
 from tidewise.controller.allocation.scenario_plan import plan_scenarios, plan_scenarios_fast
 from tidewise.controller.allocation.solve import Limits, solve
 from tidewise.controller.policies.anytime import AnytimePolicy
@@ -19,6 +21,8 @@ from tidewise.controller.policies.uniform import UniformPolicy
 from tidewise.controller.scenarios import Tuning
 from tidewise.core.errors import ConfigError
 from tidewise.core.scenario import ScenarioCase
+
+MANY, COARSE = 200, 1e-3  # beyond so many devices a finer gap takes seconds and changes little
 
 POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "ilp": CountPolicy,
@@ -50,17 +54,23 @@ def allocation_policy(name: str) -> AllocationPolicy:
 
 
 def allocate(case: Problem, method: str, limits: Limits, terms: Terms | None = None) -> Answer:
-    """The answer to a case, whose demand may carry a margin; runs in the solver's process.
-
-    Scenarios know no policy terms but their own.
-    """
+    """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
     if isinstance(case, ScenarioCase):
-        return plan_scenarios(case)
+        return plan_scenarios(case, terms=_scenario_terms(case, terms))
+    if sum(case.device_types.values()) > MANY and limits.gap is not None:
+        limits = replace(limits, gap=max(limits.gap, COARSE))
     return solve(case, method=method, limits=limits, terms=terms)
 
 
 def allocate_fast(case: Problem, terms: Terms | None = None) -> Answer:
     """An answer to a case that is there at once, for when no better one comes."""
     if isinstance(case, ScenarioCase):
-        return plan_scenarios_fast(case)
+        return plan_scenarios_fast(case, _scenario_terms(case, terms))
     return solve(case, method="fast", terms=terms)
+
+
+def _scenario_terms(case: ScenarioCase, terms: Terms | None) -> ScenarioTerms:
+    """The scenario plan's own terms, with the swap cost of these if they have one."""
+    if terms is None or terms.swap_cost <= 0:
+        return ScenarioTerms()
+    return ScenarioTerms(reload_cost=terms.swap_cost * sum(case.case.device_types.values()))

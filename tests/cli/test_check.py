@@ -127,7 +127,6 @@ def test_a_term_no_plan_can_keep_is_named(folder: Path, key: str, sentence: str)
             "[policies]\nallocation = 'tidewise'\n[planner]\nmax_min = true\n",
             "max_min acts on allocation policies that",
         ),
-        ("[policies]\nallocation = 'tidewise'\n[planner]\nswap_cost = 0.1\n", "swap_cost acts on allocation policies"),
     ],
 )
 def test_a_wrong_cluster_file_is_explained(tmp_path: Path, text: str, sentence: str) -> None:

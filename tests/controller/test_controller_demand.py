@@ -155,3 +155,10 @@ def test_violations_of_a_tenth_of_a_workers_queries_are_a_reason_to_plan() -> No
 
 def test_hold_off_covers_a_slow_solve() -> None:
     assert hold_off(SETTINGS, 0.1) == 1.0 and hold_off(SETTINGS, 4.0) == 4.5
+
+
+def test_silence_before_the_first_query_is_not_taken_for_demand() -> None:
+    estimator, now = fed([[0] * 160 + [5] * 4])
+    estimate = estimator.estimate("a", now)
+    assert all(estimate.rates[window] == pytest.approx(20) for window in WINDOWS)
+    assert estimate.level == pytest.approx(20)

@@ -127,13 +127,42 @@ def test_a_load_costs_its_part_of_the_swap_cost_of_the_whole_cluster() -> None:
     assert PlannerSettings().swap_cost == 0.0
 
 
-def test_the_scenario_plan_keeps_replicas_floors_and_an_application_s_own_headroom() -> None:
-    world = world_with(
-        5, pets="min_replicas = 2\nmin_accuracy = 0.85\nheadroom = 3.0", policy="tidewise", choice="anytime"
-    )  # type: ignore[arg-type]
+def scenario_world(devices: int, pets: str = "", **planner: float) -> World:
+    """The same under the default policy, which places families for several demands."""
+    cluster = cluster_of("tidewise", "anytime", period=5.0, **planner)
+    world = World(Conductor(cluster), profile=profile_of("pets", "cars"))
+    world.apply(source_of("pets", extra=pets))
+    world.apply(source_of("cars"))
+    world.attach(*(f"big-{number}" for number in range(devices)))
+    return world
+
+
+def test_the_scenario_plan_gives_an_application_its_minimum_of_replicas() -> None:
+    for extra, number in (("", 1), ("min_replicas = 3", 3)):
+        world = scenario_world(5, pets=extra)
+        world.run(12, {"pets": 2, "cars": 90})
+        assert variants(world, "pets").total() == number
+
+
+def test_the_scenario_plan_loads_nothing_below_the_accuracy_floor() -> None:
+    for extra, fastest in (("", "small"), ("min_accuracy = 0.9", "medium")):
+        world = scenario_world(4, pets=extra)
+        world.run(12, {"pets": 150, "cars": 30})
+        warm = {name for one in world.plan.assignments if one.application == "pets" for name in one.warm}
+        assert fastest in warm
+        assert ("small" in warm) == (fastest == "small")
+
+
+def test_the_scenario_plan_takes_the_swap_cost_of_the_file() -> None:
+    world = scenario_world(4, swap_cost=0.5)
+    world.run(3)
+    asked = next(action for _, action in world.actions if isinstance(action, Solve))
+    assert asked.terms.swap_cost == 0.125
+
+
+def test_an_application_s_own_headroom_is_in_every_scenario() -> None:
+    world = scenario_world(5, pets="headroom = 3.0")
     world.run(30, {"pets": 5, "cars": 60})
-    mine = [one for one in world.plan.assignments if one.application == "pets"]
-    assert len(mine) >= 2 and all("small" not in one.warm for one in mine)
     asked = [action for _, action in world.actions if isinstance(action, Solve)][-1].case
     assert isinstance(asked, ScenarioCase)
     assert max(row["pets"] for row in asked.demands) >= 3.0 * 5
@@ -144,3 +173,20 @@ def test_siblings_keep_the_floor_too() -> None:
     world.run(12, {"pets": 5, "cars": 5})
     assert all("small" not in one.warm for one in world.plan.assignments if one.application == "pets")
     assert any("small" in one.warm for one in world.plan.assignments if one.application == "cars")
+
+
+def test_the_scenario_plan_takes_the_margins_of_the_files() -> None:
+    def asked(pets: str = "", **planner: float) -> ScenarioCase:
+        world = scenario_world(4, pets, **planner)
+        world.run(8, {"pets": 30, "cars": 30})
+        case = next(action for _, action in reversed(world.actions) if isinstance(action, Solve)).case
+        assert isinstance(case, ScenarioCase)
+        return case
+
+    plain, wide, own = asked(sigma=0.0), asked(sigma=0.0, headroom=2.1), asked("headroom = 2.1", sigma=0.0)
+    for usual, twice, mine in zip(plain.demands, wide.demands, own.demands, strict=True):
+        assert twice["pets"] == pytest.approx(2 * usual["pets"])
+        assert mine["pets"] == pytest.approx(2 * usual["pets"])
+        assert mine["cars"] == pytest.approx(usual["cars"])
+    most = [max(row["pets"] for row in asked(sigma=sigma).demands) for sigma in (0.0, 1.0, 2.0)]
+    assert most[0] < most[1] < most[2]

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 from wire_stories import PATIENCE, FakeWorker, real_profile, write_application
 
-from tidewise.cli.apply import progress
+from tidewise.cli.apply import progress, refusals
 from tidewise.cli.frames import live_workers
 from tidewise.cli.main import cli
 from tidewise.cli.ports import free_port
@@ -214,6 +214,12 @@ def test_waiting_says_what_it_waits_for(tmp_path: Path) -> None:
     assert says(pb.StatusReply(workers=[worker], plan=plan)) == "d0 refused plan 4: corrupt"
     worker.device.warm.append(pb.Warm(application="cars", variant="small", digest=_digest(application)))
     assert progress(pb.StatusReply(workers=[worker], plan=plan), application)[1]
+
+
+def test_applying_says_what_could_not_be_profiled() -> None:
+    device = pb.DeviceReport(name="d0", unprofiled=[pb.Unprofiled(application="cars", variant="xl", reason="no model")])
+    status = pb.StatusReply(workers=[pb.WorkerStatus(device=device, connected=True)])
+    assert refusals(status) == ["d0 could not profile cars/xl: no model"]
 
 
 def test_status_still_says_what_a_worker_refused_when_the_next_plan_does_without_it() -> None:

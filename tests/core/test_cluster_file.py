@@ -35,6 +35,8 @@ def device_types(draw: st.DrawFn) -> DeviceType:
         memory=draw(st.none() | st.integers(10**6, 10**12)),
         batch_sizes=tuple(sorted(draw(st.sets(st.integers(1, 64), min_size=1, max_size=4)))),
         profile=draw(words) if provider == EMULATED else draw(st.none() | words),
+        noise=draw(st.floats(0, 1)) if provider == EMULATED else 0.0,
+        load_factor=draw(numbers) if provider == EMULATED else 1.0,
     )
 
 
@@ -100,6 +102,7 @@ def test_a_cluster_written_and_read_is_the_same(cluster: Cluster) -> None:
         ("[planner]\nhysteresis = -1", "hysteresis must be a number between 0 and 1, not -1"),
         ("[planner]\nmax_min = 1", "max_min must be true or false, not 1"),
         ("[device_types.big]\nslowdown = 2", 'slowdown only acts with provider = "slowdown"'),
+        ("[device_types.big]\nnoise = 0.1", 'noise and load_factor only act with provider = "emulated"'),
         ('[device_types.big]\nprovider = "emulated"', 'an emulated device type needs profile = "FILE.json"'),
         ("[device_types.big]\nbatch_sizes = []", "batch_sizes must not be empty"),
         ("[device_types.big]\nbatch_sizes = [0]", "batch_sizes must be a list of whole numbers of at least 1"),

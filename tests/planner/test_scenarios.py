@@ -3,15 +3,14 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from small_cases import small_case
 
 from tidewise.controller.allocation.ceiling import ceilings
-from tidewise.controller.allocation.demand_scenarios import scenarios
 from tidewise.controller.allocation.hull import Rung, hull
-from tidewise.controller.allocation.scenario_plan import plan_scenarios
-from tidewise.core.scenario import ScenarioCase
+from tidewise.controller.allocation.scenario_plan import plan_scenarios, plan_scenarios_fast
+from tidewise.core.case import Case, CaseApplication, CaseVariant
+from tidewise.core.scenario import ScenarioCase, scenario_faults
 
 
 def scenario_case(seed: int) -> ScenarioCase:
@@ -30,24 +29,42 @@ def test_highs_equals_pulp() -> None:
         assert one.gap == pytest.approx(0.0, abs=1e-6)
 
 
-def test_replicas_are_kept_by_both_models_if_there_are_devices_enough() -> None:
+def test_replicas_are_held_by_both_alike() -> None:
     for seed in range(10):
         asked = scenario_case(seed)
-        names = [name for name, one in asked.case.applications.items() if one.demand > 0]
-        if not names:
-            continue
-        name = names[0]
-        for least, kept in ((2, 2), (10_000, 0)):
-            alike = {n: replace(one, min_replicas=0) for n, one in asked.case.applications.items()}
-            case = replace(asked.case, applications=alike | {name: replace(alike[name], min_replicas=least)})
-            able = sum(
-                n
-                for t, n in case.device_types.items()
-                if any(case.capacity[t].get(v, 0) for v in case.variants if case.variants[v].application == name)
-            )
-            one, two = (plan_scenarios(replace(asked, case=case), gap=0.0, method=how) for how in ("highs", "pulp"))
-            assert one.objective == pytest.approx(two.objective, abs=1e-5), seed
-            assert sum(row.get(name, 0) for row in one.families.values()) >= min(kept, able)
+        wanting = {n: replace(one, min_replicas=2) for n, one in asked.case.applications.items()}
+        asked = replace(asked, case=replace(asked.case, applications=wanting))
+        one, two = plan_scenarios(asked, gap=0.0), plan_scenarios(asked, gap=0.0, method="pulp")
+        assert one.objective == pytest.approx(two.objective, abs=1e-5), seed
+        assert next(scenario_faults(asked, one), None) is None
+
+
+def test_replicas_are_held_where_they_cost_little() -> None:
+    case = Case(
+        {"t": 4},
+        {"a": CaseApplication(1.0, min_replicas=2), "b": CaseApplication(9.0)},
+        {"av": CaseVariant("a", 0.9), "bv": CaseVariant("b", 0.9), "bw": CaseVariant("b", 0.89)},
+        {"t": {"av": 10.0, "bv": 3.0, "bw": 10.0}},
+    )
+    solution = plan_scenarios(ScenarioCase(case, ({"a": 1.0, "b": 9.0},), (1.0,)), gap=0.0)
+    assert solution.families == {"t": {"a": 2, "b": 2}}
+
+
+def test_no_variant_below_the_accuracy_floor_is_kept_warm() -> None:
+    for seed in range(0, 40, 2):
+        asked = scenario_case(seed)
+        for some in plan_scenarios(asked).warm.values():
+            for name, warm in some.items():
+                least = asked.case.applications[name].min_accuracy
+                assert all(asked.case.variants[v].accuracy >= least for v in warm)
+
+
+def test_the_fast_plan_keeps_its_promises_and_is_no_better() -> None:
+    for seed in range(20):
+        asked = scenario_case(seed)
+        fast, best = plan_scenarios_fast(asked), plan_scenarios(asked, gap=0.0)
+        assert next(scenario_faults(asked, fast), None) is None
+        assert fast.objective <= best.bound + 1e-7
 
 
 def test_one_scenario_with_enough_devices_is_the_best_of_the_hull() -> None:
@@ -78,19 +95,3 @@ def test_ceilings_carry_the_rate_on_the_more_accurate_side() -> None:
     assert ceilings({"t": 2}, {"t": ladder}, 30) == {"t": "m"}
     assert ceilings({"t": 2}, {"t": ladder}, 99) == {"t": "s"}
     assert ceilings({"t": 0}, {"t": ladder}, 1) == {}
-
-
-def test_scenarios_from_history() -> None:
-    history = np.full((2, 600), 1.0)  # one query each tenth of a second
-    history[0, 300:400] = 5.0  # ten busy seconds
-    demands, weights = scenarios(history, 0.1, np.array([0.3, 0.3]), np.ones(2))
-    assert demands.shape == (6, 2)
-    assert weights.sum() == pytest.approx(1.0)
-    assert demands[3, 0] > 50  # the busiest ten seconds are remembered
-    assert (demands[5] > demands[4]).all()
-    assert (demands[4] > demands[2]).all()
-
-
-def test_no_history_is_no_demand() -> None:
-    demands, _ = scenarios(np.zeros((3, 0)), 0.1, np.ones(3), np.ones(3))
-    assert not demands.any()

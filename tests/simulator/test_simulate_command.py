@@ -65,3 +65,9 @@ def test_two_runs_of_one_seed_say_the_same(files: tuple[str, str, str], tmp_path
 def test_an_unknown_policy_is_named_with_the_known_ones(files: tuple[str, str, str], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no policy 'magic'; known: tidewise, proteus"):
         _simulate(files, tmp_path / "run", "--policy", "magic")
+
+
+def test_the_trace_of_a_run_is_played_again(files: tuple[str, str, str], tmp_path: Path) -> None:
+    first = _simulate(files, tmp_path / "a")
+    again = _simulate((files[0], str(tmp_path / "a"), files[2]), tmp_path / "b")
+    assert first["scorecard"] == again["scorecard"]

@@ -136,6 +136,7 @@ def test_a_very_short_trace_is_drawn_too(tmp_path: Path, seconds: int) -> None:
         (["generate", "none/OUT.csv", "--seconds", "2"], "cannot be written"),
         (["convert", "missing", "OUT.csv"], "missing does not exist"),
         (["convert", ".", "OUT.csv"], "holds no lists"),
+        (["show", "missing.parquet"], "missing.parquet cannot be read: there is no such file"),
         (["show", "missing.csv"], "missing.csv cannot be read: No such file or directory"),
     ],
 )

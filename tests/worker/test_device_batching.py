@@ -3,8 +3,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worker_stories import LARGE, SMALL, lane_of
+from worker_stories import LARGE, SMALL, World, lane_of
 
+from tidewise.core.outcome import Reason
+from tidewise.worker.actions import Ended
 from tidewise.worker.batching import RULES, Drop, Run, Wait, aimd, aimd_learn, deadline, eager, nexus
 from tidewise.worker.choice import anytime, drains, planned
 from tidewise.worker.queue import Lane
@@ -140,3 +142,31 @@ def test_a_backlog_that_drains_is_served_whole_and_in_time(
         now += servable.span(max(run.rows, lane.rows[0]))
         assert all(now <= wanted + 1e-6 for wanted in lane.deadlines[: run.count])
         lane.pop(run.count)
+
+
+def test_aimd_learns_from_late_batches_whose_callers_gave_up() -> None:
+    world = World("aimd")
+    world.host(SMALL)
+    world.send(0.05)
+    world.until(0.02)  # in time: the target is 2 now
+    world.stretch = 10.0
+    late = [world.send(0.05), world.send(0.05)]
+    world.until(0.08)
+    for one in late:
+        world.device.cancelled(one.id, world.now, Reason.DEADLINE)
+    world.until(0.2)
+    world.send(0.5)
+    assert world.device.running is not None  # the target is 1 again, so one query need not wait for company
+
+
+@pytest.mark.parametrize("rule", ["deadline", "nexus", "aimd"])
+def test_a_timer_that_rings_late_does_not_cost_the_query_it_was_set_for(rule: str) -> None:
+    world = World(rule, reserve=0.002)
+    world.host(SMALL)
+    world.send(0.5)
+    world.until(0.02)
+    world.send(0.5)
+    world.now = world.device.wake + 0.001 if world.device.running is None else world.now
+    world._do(world.device.timer(world.now))
+    world.until(2.0)
+    assert not [one for _, one in world.log if isinstance(one, Ended)]

@@ -36,9 +36,14 @@ class World:
     """Drives one device under pretend time: every batch takes ``stretch`` times its profile, every load ``load``."""
 
     def __init__(
-        self, rule: str = "eager", choice: str = "planned", max_queue: int = 512, stretch: float = 1.0
+        self,
+        rule: str = "eager",
+        choice: str = "planned",
+        max_queue: int = 512,
+        stretch: float = 1.0,
+        reserve: float = 0.0,
     ) -> None:
-        self.device = Device("d0", Policy(RULES[rule], CHOICES[choice], max_queue))
+        self.device = Device("d0", Policy(RULES[rule], CHOICES[choice], max_queue, reserve))
         self.now = 0.0
         self.stretch = stretch
         self.load = 0.5

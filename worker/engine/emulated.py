@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,7 @@ from tidewise.worker.engine.base import Session, Tensors
 from tidewise.worker.tensors import row_count
 
 Sleep = Callable[[float], None]
+LEAST_NOISE = 0.7  # of the median: no batch is ever faster than that
 
 
 class EmulatedSession:
@@ -96,6 +98,11 @@ class SlowdownSession:
     def close(self) -> None:
         """Close the session that computes."""
         self._session.close()
+
+
+def with_noise(seconds: float, noise: float, generator: random.Random) -> float:
+    """The seconds times a normal factor of standard deviation ``noise``."""
+    return seconds * max(LEAST_NOISE, generator.gauss(1.0, noise)) if noise else seconds
 
 
 def profiled_median(entry: VariantProfile, rows: int) -> float:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tidewise.core.cluster import Cluster, DeviceType
-from tidewise.core.errors import ProfileError
+from tidewise.core.errors import ProfileError, reason
 from tidewise.core.profile import Profile, format_profile, parse_profile
 from tidewise.worker.profiling.effort import QUICK, Effort
 from tidewise.worker.profiling.host import host_name
@@ -73,7 +73,7 @@ def read_profile(path: Path) -> Profile:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{path} cannot be read as a profile: {error}") from error
+        raise ProfileError(f"{path} cannot be read as a profile: {reason(error)}") from error
     return parse_profile(text, str(path))
 
 
