@@ -15,7 +15,7 @@ STEP = 0.1  # seconds in which the rate of an application is constant
 
 
 def generated(seed: int) -> tuple[Testbed, Cluster]:
-    """3 to 7 applications on 2 or 3 device types, demand between comfortable and twice what the best variants carry."""
+    """3 to 7 applications on 2 or 3 device types, demand at its peak up to four times what the best carry."""
     draw = np.random.default_rng(seed)
     speeds = np.cumprod(np.r_[1.0, draw.uniform(1.5, 4.0, draw.integers(1, 3))])
     counts = draw.integers(3, 9, len(speeds))
@@ -26,7 +26,7 @@ def generated(seed: int) -> tuple[Testbed, Cluster]:
         applications[application.name] = application
         entries += measured
     profile = Profile().with_entries(entries)
-    peak = draw.uniform(0.6, 2.0) * _comfort(applications, profile, types)
+    peak = draw.uniform(0.8, 4.0) * _comfort(applications, profile, types)
     trace = _trace(applications, peak, draw)
     return Testbed(applications, profile, trace), Cluster(types)
 
@@ -41,7 +41,7 @@ def _application(
     )
     accuracy = draw.uniform(0.7, 0.95) * np.cumprod(np.r_[1.0, 1 - draw.uniform(0.002, 0.06, rungs - 1)])
     fixed = draw.uniform(0.1, 0.7)  # the part of a batch's time that does not grow with its size
-    slo = float(latency[0] * draw.uniform(3, 12) * np.sqrt(max(speeds.values())))
+    slo = float(latency[0] * draw.uniform(2.5, 8) * np.sqrt(max(speeds.values())))
     variants = tuple(
         Variant(f"v{n}", n + 1, f"v{n}.onnx", float(one), batch_sizes=SIZES, digest=f"{name}/v{n}")
         for n, one in enumerate(accuracy)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tidewise.core.errors import ConfigError
 from tidewise.core.outcome import Reason
-from tidewise.router.backlog import IDLE, Backlog, Backlogs
+from tidewise.router.backlog import IDLE, Backlogs
 from tidewise.router.table import Lane, View
 
 
@@ -21,6 +21,7 @@ class Refusal:
 
 
 Choose = Callable[[View, Backlogs, float, int, random.Random], Lane]
+CREDIT = 0.9  # of what could be done since the last answer: else a full queue looked as empty as an idle worker's
 
 
 def decide(
@@ -55,27 +56,25 @@ def predicted_finish(lane: Lane, backlogs: Backlogs, now: float) -> float:
 
 
 def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
-    """Residual busy time + (queued + 1) / share, in seconds of the lane's share of the view's capacity."""
-    return _busy(backlogs.get(lane.route.worker, IDLE), lane.cost, now) + lane.cost
+    """(Outstanding + 1) / share, in seconds of the lane's share of the view's capacity, less what is done of it.
 
-
-def _busy(backlog: Backlog, each: float, now: float) -> float:
-    """Seconds of work ahead at ``each`` a query, less what is done of the first; an overdue one counts whole again."""
-    if backlog.outstanding == 0:
-        return 0.0
-    elapsed = now - backlog.since
-    return backlog.outstanding * each - (elapsed if 0 <= elapsed < each else 0.0)
+    Most of the time since the last answer counts as done, as far as there was work, unless the worker is stuck: its
+    queries come back by batches, in the midst of which much is done and nothing heard.
+    """
+    backlog, cost = backlogs.get(lane.route.worker, IDLE), lane.cost
+    here = cost * (backlog.outstanding + 1)
+    if backlog.outstanding:
+        elapsed = now - backlog.since
+        if 0 <= elapsed < max(cost, lane.batch):
+            here -= CREDIT * min(elapsed, cost * backlog.outstanding)
+    return here
 
 
 def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:
     """The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold."""
     best, least = view.lanes[0], float("inf")
-    for lane in view.lanes:  # spelled out: this runs for every lane of every query
-        backlog, cost = backlogs.get(lane.route.worker, IDLE), lane.cost
-        elapsed = now - backlog.since
-        here = cost * (backlog.outstanding + 1)
-        if backlog.outstanding and 0 <= elapsed < cost:
-            here -= elapsed
+    for lane in view.lanes:
+        here = weighted_backlog(lane, backlogs, now)
         if here < least:
             best, least = lane, here
     if backlogs.get(best.route.worker, IDLE).outstanding:

@@ -15,7 +15,7 @@ import numpy as np
 from tidewise.controller.allocation.assignment import LEVEL
 from tidewise.controller.allocation.envelope import envelope
 from tidewise.controller.allocation.goal import Aim, Goal
-from tidewise.controller.allocation.highs import keep_floors, relaxed
+from tidewise.controller.allocation.highs import keep_floors, relaxed_bound
 from tidewise.controller.allocation.kernel import Kernel, improve
 from tidewise.controller.allocation.lexicographic import Candidate, rank
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
@@ -71,8 +71,7 @@ def bound_of_level(problem: Problem, candidate: Candidate) -> float:
     """Bounds the objective of every plan with at least the candidate's phi and queries served."""
     ranked = candidate.assignment
     goal = Goal(Aim.ACCURACY, ranked.phi * (1 - LEVEL), ranked.total * (1 - LEVEL))
-    outcome = relaxed(restrict(problem, envelope(problem)), goal)
-    return outcome.objective if outcome.x is not None else ranked.objective
+    return relaxed_bound(restrict(problem, envelope(problem)), goal)
 
 
 def relax(problem: Problem, demand: Floats) -> Relaxation:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from tidewise.controller.allocation.problem import Ints
 
 
@@ -38,3 +40,7 @@ class Answer:
     counts: Ints | None
     bound: float
     infeasible: bool = False
+
+    def bound_if_reached(self) -> float:
+        """The bound where the goal is known to be within reach: a solver that finds it infeasible says nothing."""
+        return np.inf if self.infeasible else self.bound

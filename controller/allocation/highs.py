@@ -35,6 +35,16 @@ def relaxed(problem: Problem, goal: Goal) -> Outcome:
     return count_model(problem, goal, whole=False).solve()
 
 
+def relaxed_bound(problem: Problem, goal: Goal) -> float:
+    """An upper bound on a goal within reach: the relaxation's, or a trivial one where arithmetic finds none."""
+    outcome = relaxed(problem, goal)
+    if outcome.x is not None:
+        return outcome.objective
+    if goal.aim is not Aim.ACCURACY:
+        return 1.0
+    return float((problem.weight * problem.demand) @ problem.best) / problem.scale
+
+
 def count_model(problem: Problem, goal: Goal, *, whole: bool = True, plain: bool = False) -> LinearModel:
     """The model as arrays; its first K columns are the counts. ``plain`` leaves the sums over families out."""
     model = LinearModel()

@@ -13,7 +13,7 @@ import numpy as np
 
 from tidewise.controller.allocation.assignment import Assignment, assign
 from tidewise.controller.allocation.goal import Aim, Answer, Goal
-from tidewise.controller.allocation.highs import relaxed
+from tidewise.controller.allocation.highs import relaxed_bound
 from tidewise.controller.allocation.linear import Effort
 from tidewise.controller.allocation.problem import Ints, Problem
 
@@ -52,14 +52,15 @@ def shed(problem: Problem, maximise: Maximise, effort: Effort, first: Ints) -> C
     last = maximise(problem, goal, effort, best)
     counts = better(problem, best, last)
     assignment = assign(problem, counts)
-    bound = last.bound if np.isfinite(last.bound) else relaxed(problem, goal).objective
+    bound = last.bound_if_reached()
+    bound = bound if np.isfinite(bound) else relaxed_bound(problem, goal)
     return Candidate(
         counts,
         assignment,
         max(bound, assignment.objective),
         "levels",
-        phi_bound=max(min(1.0, most.bound), common_phi(problem, counts)),
-        total_bound=max(fullest.bound * float(problem.demand.sum()), assignment.total),
+        phi_bound=max(min(1.0, most.bound_if_reached()), common_phi(problem, counts)),
+        total_bound=max(fullest.bound_if_reached() * float(problem.demand.sum()), assignment.total),
     )
 
 

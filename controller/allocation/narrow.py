@@ -37,7 +37,7 @@ def maximise(
     """
     relaxation = highs.relaxed(problem, goal)
     if relaxation.x is None:
-        return Answer(None, -np.inf, infeasible=relaxation.infeasible)
+        return Answer(None, np.inf, infeasible=relaxation.infeasible)
     size = len(problem.capacity)
     bound = min(bound, relaxation.objective)
     always = (relaxation.x[:size] > 1e-9) | (known > 0)

@@ -35,9 +35,12 @@ def shed_frugally(problem: Problem, known: Ints, effort: Effort) -> Candidate:
     checks = CAPACITY_WORK // len(quick) // (LARGER if problem.devices.sum() > LARGE else 1)
     inner = replace(effort, gap=effort.gap / FINER, checks=min(effort.checks, checks))
 
+    frugal = restrict(problem, quick)
+
     def capacity(goal: Goal, best: Ints) -> tuple[Ints, float]:
-        answer = highs.maximise(restrict(problem, quick), goal, inner)
-        return better(problem, best, _widened(problem, quick, answer)), answer.bound
+        answer = highs.maximise(frugal, goal, inner)
+        bound = min(answer.bound_if_reached(), highs.relaxed_bound(frugal, goal))
+        return better(problem, best, _widened(problem, quick, answer)), bound
 
     best, phi_bound = capacity(Goal(Aim.FRACTION), known)
     phi = common_phi(problem, best)
@@ -50,7 +53,7 @@ def shed_frugally(problem: Problem, known: Ints, effort: Effort) -> Candidate:
         assignment,
         max(bound, assignment.objective),
         "levels",
-        phi_bound=max(min(phi_bound, common_fraction(problem)), phi),
+        phi_bound=max(phi_bound, phi),
         total_bound=max(served_bound * float(problem.demand.sum()), assignment.total),
     )
 
@@ -70,13 +73,13 @@ def _most_accurate(problem: Problem, goal: Goal, best: Ints, effort: Effort) -> 
     best = better(problem, best, first)
     checks = min(effort.checks, ACCURACY_WORK // len(problem.capacity) ** 2)
     if assign(problem, best).objective >= first.bound * (1 - effort.gap) or checks < FEWEST:
-        return best, first.bound
+        return best, min(first.bound_if_reached(), highs.relaxed_bound(problem, goal))
     whole = replace(effort, checks=checks)
     answer = highs.maximise(problem, goal, whole)
     best = better(problem, best, answer)
     # Plans that serve a hair less than the goal count as equal; the relaxation bounds them too.
     hair = replace(goal, fraction=goal.fraction * (1 - LEVEL), served=goal.served * (1 - LEVEL))
-    return best, min(answer.bound, highs.relaxed(problem, hair).objective)
+    return best, min(answer.bound_if_reached(), highs.relaxed_bound(problem, hair))
 
 
 def _widened(problem: Problem, kept: Ints, answer: Answer) -> Answer:
@@ -91,7 +94,7 @@ def _widened(problem: Problem, kept: Ints, answer: Answer) -> Answer:
 def bounded(problem: Problem, candidate: Candidate) -> Candidate:
     """A candidate that no level was solved for, with the bounds of the relaxation."""
     phi = common_phi(problem, candidate.counts)
-    served = highs.relaxed(problem, Goal(Aim.SERVED, phi * (1 - SLACK))).objective
+    served = highs.relaxed_bound(problem, Goal(Aim.SERVED, phi * (1 - SLACK)))
     return replace(
         candidate,
         bound=min(candidate.bound, bound_of_level(problem, candidate)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tidewise.controller.allocation.problem import Terms
 from tidewise.controller.allocation.scenario import ScenarioTerms
@@ -20,6 +21,8 @@ from tidewise.controller.policies.uniform import UniformPolicy
 from tidewise.controller.scenarios import Tuning
 from tidewise.core.errors import ConfigError
 from tidewise.core.scenario import ScenarioCase
+
+MANY, COARSE = 200, 1e-3  # beyond so many devices a finer gap takes seconds and changes little
 
 POLICIES: Mapping[str, Callable[[], AllocationPolicy]] = {
     "ilp": CountPolicy,
@@ -54,6 +57,8 @@ def allocate(case: Problem, method: str, limits: Limits, terms: Terms | None = N
     """The answer to a case, whose demand may carry a margin; runs in the solver's process."""
     if isinstance(case, ScenarioCase):
         return plan_scenarios(case, terms=_scenario_terms(case, terms))
+    if sum(case.device_types.values()) > MANY and limits.gap is not None:
+        limits = replace(limits, gap=max(limits.gap, COARSE))
     return solve(case, method=method, limits=limits, terms=terms)
 
 

@@ -6,14 +6,18 @@ namespace tidewise::router {
 
 namespace {
 
-/// Seconds of work ahead at `each` a query, less what is done of the first; an overdue one counts whole again.
-double busy(const Backlog& backlog, double each, double now) {
-  if (backlog.outstanding == 0) return 0;
-  const double elapsed = now - backlog.since;
-  return backlog.outstanding * each - (elapsed >= 0 && elapsed < each ? elapsed : 0.0);
-}
+/// Of what could be done since the last answer: else a full queue looked as empty as an idle worker's.
+constexpr double kCredit = 0.9;
 
-double weighted_backlog(const Lane& lane, double now) { return busy(*lane.backlog, lane.cost, now) + lane.cost; }
+/// (Outstanding + 1) / share less what is done of it, as Python computes it, to the last bit.
+double weighted_backlog(const Lane& lane, double now) {
+  const Backlog& backlog = *lane.backlog;
+  const double here = lane.cost * (backlog.outstanding + 1);
+  if (backlog.outstanding == 0) return here;
+  const double elapsed = now - backlog.since;
+  if (elapsed < 0 || elapsed >= std::max(lane.cost, lane.batch)) return here;
+  return here - kCredit * std::min(elapsed, lane.cost * backlog.outstanding);
+}
 
 template <typename Key>
 const Lane& least(const View& view, Key key) {
@@ -26,16 +30,9 @@ const Lane& least(const View& view, Key key) {
   return *best;
 }
 
-/// As Python sums it in its least-backlog loop, to the last bit.
-double weighted(const Lane& lane, double now) {
-  const Backlog& backlog = *lane.backlog;
-  const double elapsed = now - backlog.since, whole = lane.cost * (backlog.outstanding + 1);
-  return backlog.outstanding > 0 && elapsed >= 0 && elapsed < lane.cost ? whole - elapsed : whole;
-}
-
 /// The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold.
 const Lane& least_backlog(const View& view, double now, uint64_t turn, Generator&) {
-  const Lane& best = least(view, [now](const Lane& lane) { return weighted(lane, now); });
+  const Lane& best = least(view, [now](const Lane& lane) { return weighted_backlog(lane, now); });
   if (best.backlog->outstanding > 0) return best;
   const auto& cycle = view.cycle();
   for (size_t step = 0; step < view.lanes().size(); ++step) {

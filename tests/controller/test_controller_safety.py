@@ -7,8 +7,9 @@ from dataclasses import replace
 from controller_stories import cluster_of, source_of, world_of
 
 from tidewise.controller.conductor import Conductor
-from tidewise.controller.events import ApplicationApplied
+from tidewise.controller.events import ApplicationApplied, SolveFailed
 from tidewise.controller.planner import Keep
+from tidewise.controller.policies import allocate_fast
 from tidewise.core.plan import consistent
 
 FOUR = ("big-0", "big-1", "little-0", "little-1")
@@ -55,6 +56,21 @@ def test_a_hung_solver_leaves_the_last_plan_and_the_reason_is_told() -> None:
     world.run(40, {"pets": 250})
     assert world.plan.version > before.version
     assert world.conductor.failure == ""
+
+
+def test_the_fast_plan_of_a_solver_that_failed_later_is_used_where_it_is_better() -> None:
+    world = world_of("big-0", "big-1", period=5.0)
+    world.solving = 1e9  # never answers by itself
+    world.run(6, {"pets": 250, "cars": 10})
+    asked = world.solves[-1][1]
+    fast = allocate_fast(asked.case, asked.terms)
+    before = world.plan.version
+    world._step(SolveFailed(asked.ticket, "the solver hung", fast))
+    assert world.failures() == ["the solver hung"]
+    assert world.plan.version > before
+    assert world.hosted() != {} and "pets/small" in world.hosted().values()
+    world._step(SolveFailed(asked.ticket, "the solver hung", fast))
+    assert world.failures() == ["the solver hung"], "a ticket is answered once"
 
 
 def test_an_answer_that_breaks_its_promises_is_refused() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from wire_stories import (
     FakeRouter,
     FakeWorker,
@@ -43,6 +48,26 @@ def test_a_solver_that_hangs_crashes_or_lies_cannot_stop_service(tmp_path: Path,
                 await until(lambda router=router: router.routes == {"big-0": "pets"})  # type: ignore[misc]
                 status = await ControllerStub(channel).Status(pb.StatusRequest())
                 assert status.plan.status == "fallback"
+
+    tell(story)
+
+
+def test_a_failure_of_the_solver_is_counted_and_logged(
+    tmp_path: Path, repository: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            metrics = free.getsockname()
+        settings = replace(settings_of(tmp_path / "state", repository, solve_limit=0.5), metrics=metrics)
+        hang = SolverProcess([sys.executable, "-c", _CHILD + "time.sleep(99)"])
+        async with controller(settings, hang) as port, FakeWorker(port, "big-0", profile=real_profile("pets")):
+            await until(lambda: any("did not answer" in getattr(one, "reason", "") for one in caplog.records))
+            url = f"http://127.0.0.1:{metrics[1]}/metrics"
+            page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=10).read().decode())
+        counted = [line for line in page.splitlines() if line.startswith("tidewise_controller_planning_failures_total")]
+        assert len(counted) == 1
+        assert float(counted[0].split()[-1]) >= 1
 
     tell(story)
 

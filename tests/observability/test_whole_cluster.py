@@ -95,6 +95,8 @@ def test_router_and_workers_count_the_same_answers(up: Up) -> None:
         stub = GRPCInferenceServiceStub(channel)
         for _ in range(10):
             stub.ModelInfer(request(images(1)), timeout=10)
+    routed = up.state["metrics"]["router"]  # which reads the counts of a data plane in C++ a few times a second
+    wait_until(lambda: Scrape(routed).sum("tidewise_router_answers_total", application="digits") == 10, "ten answers")
     router, worker = (Scrape(up.state["metrics"][name]) for name in ("router", "worker-pretend"))
     answered = router.sum("tidewise_router_answers_total", application="digits")
     assert answered == worker.sum("tidewise_worker_answers_total", application="digits") == 10
@@ -119,8 +121,13 @@ def test_one_name_follows_a_query_through_every_log(up: Up) -> None:
 
 def test_a_name_made_up_by_the_router_is_the_workers_too(up: Up) -> None:
     up.lose()
-    made = [line for line in up.log("router").lines(reason="bad_input") if line["request_id"] != "order-66"][-1]
-    assert up.log("worker-pretend").line(request_id=made["request_id"])["reason"] == "bad_input"
+
+    def made_up() -> list[str]:
+        told = up.log("router").lines(reason="bad_input")
+        return [line["request_id"] for line in told if line["request_id"] != "order-66"]
+
+    wait_until(made_up, "the router's line")
+    assert up.log("worker-pretend").line(request_id=made_up()[-1])["reason"] == "bad_input"
 
 
 def test_watching_without_a_terminal_prints_plain_lines(up: Up, tmp_path: Path) -> None:

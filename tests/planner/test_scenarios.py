@@ -3,12 +3,10 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from small_cases import small_case
 
 from tidewise.controller.allocation.ceiling import ceilings
-from tidewise.controller.allocation.demand_scenarios import scenarios
 from tidewise.controller.allocation.hull import Rung, hull
 from tidewise.controller.allocation.scenario_plan import plan_scenarios, plan_scenarios_fast
 from tidewise.core.case import Case, CaseApplication, CaseVariant
@@ -97,19 +95,3 @@ def test_ceilings_carry_the_rate_on_the_more_accurate_side() -> None:
     assert ceilings({"t": 2}, {"t": ladder}, 30) == {"t": "m"}
     assert ceilings({"t": 2}, {"t": ladder}, 99) == {"t": "s"}
     assert ceilings({"t": 0}, {"t": ladder}, 1) == {}
-
-
-def test_scenarios_from_history() -> None:
-    history = np.full((2, 600), 1.0)  # one query each tenth of a second
-    history[0, 300:400] = 5.0  # ten busy seconds
-    demands, weights = scenarios(history, 0.1, np.array([0.3, 0.3]), np.ones(2))
-    assert demands.shape == (6, 2)
-    assert weights.sum() == pytest.approx(1.0)
-    assert demands[3, 0] > 50  # the busiest ten seconds are remembered
-    assert (demands[5] > demands[4]).all()
-    assert (demands[4] > demands[2]).all()
-
-
-def test_no_history_is_no_demand() -> None:
-    demands, _ = scenarios(np.zeros((3, 0)), 0.1, np.ones(3), np.ones(3))
-    assert not demands.any()

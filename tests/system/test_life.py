@@ -79,6 +79,21 @@ def test_however_up_ends_no_process_is_left_behind(
     assert up.returncode == (0 if how is not signal.SIGKILL else -signal.SIGKILL)
 
 
+def test_what_a_killed_up_leaves_is_recognised_and_put_away(
+    started: tuple[subprocess.Popen[str], list[int]], tmp_path: Path
+) -> None:
+    up, children = started
+    second = tidewise(tmp_path, "up", "--cluster", "cluster.toml")
+    words, _ = second.communicate(timeout=40)
+    assert second.returncode == 2 and f"process {up.pid}" in words and ".tidewise" in words
+    up.kill()
+    up.wait(10)
+    down = tidewise(tmp_path, "down")
+    words, _ = down.communicate(timeout=40)
+    assert down.returncode == 0 and f"process {up.pid}) was killed" in words
+    assert all(gone(pid) for pid in children)
+
+
 def test_down_stops_what_up_started_and_says_so_when_nothing_is_up(
     started: tuple[subprocess.Popen[str], list[int]], tmp_path: Path
 ) -> None:
