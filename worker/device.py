@@ -133,9 +133,34 @@ class Device:
     # readings
 
     @property
+    def arrivals(self) -> int:
+        """Queries that have come so far."""
+        return sum(self.counters.arrivals.values())
+
+    @property
+    def waiting(self) -> Mapping[str, int]:
+        """Queries queued, by application."""
+        return self.queue.waiting()
+
+    @property
+    def queued(self) -> int:
+        """Queries queued."""
+        return len(self.queue)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch runs."""
+        return self.running is not None
+
+    @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing is queued."""
-        return self.running is None and not len(self.queue)
+        return not self.busy and not self.queued
+
+    def overdue(self, now: float) -> float:
+        """Seconds by which the running batch has outlasted its profile."""
+        batch = self.running
+        return 0.0 if batch is None else max(0.0, now - batch.started - batch.servable.latency[batch.rows])
 
     # inside
 
@@ -152,7 +177,7 @@ class Device:
             due = queue.next_deadline()
         self.wake = min(self._wait, due)
         if self.repertoire.lingers:
-            actions += self.repertoire.release(now, self._needed)
+            actions += self.repertoire.release(now, self._needed, (key.application for key in self.queue.lanes))
             self.wake = min(self.wake, self.repertoire.next_release(now))
         return actions
 
