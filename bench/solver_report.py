@@ -42,14 +42,15 @@ def _level_gaps(rows: list[Row]) -> str:
 
 
 def _gap(row: Row, key: str) -> float | None:
+    """None where the bound is the trivial one: all demand."""
     bound = row.get(f"{key}_bound")
-    return max(0.0, (bound - row[key]) / bound) if bound else None
+    return max(0.0, (bound - row[key]) / bound) if bound and row["phi_bound"] < 1 else None
 
 
 def _median_gap(rows: list[Row], key: str) -> str:
     gaps = [row[key] for row in rows if row.get(key) is not None]
     if not gaps:
-        return "no bound"
+        return "-"
     gap = statistics.median(gaps)
     return "0" if gap < 1e-7 else f"{gap:.0e}"
 

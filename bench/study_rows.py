@@ -126,7 +126,8 @@ def robustness() -> Iterator[Row]:
     yield from (replace(base, solve=one) for one in (0.05, 2.0, 4.0))
     yield from (replace(base, load=one) for one in (0.5, 3.0))
     yield from (replace(base, headroom=one) for one in (1.0, 1.15, 1.3))
-    yield from (replace(base, tuning=f"sigma={one}") for one in ("0.0", "1.0"))
+    yield from (replace(base, tuning=f"sigma={one}") for one in ("0.5", "1.0"))
+    yield from (replace(base, tuning=f"level_sigma={one}") for one in ("0.0", "1.0"))
 
 
 def worlds(held_out: bool) -> Iterator[Row]:

@@ -29,6 +29,7 @@ from tidewise.core.record import QueryRecord
 from tidewise.core.run import PlanChange, Run
 from tidewise.core.trace import Trace
 from tidewise.dashboard.tally import LiveTally
+from tidewise.dashboard.verdict import POLICY_NAMES
 from tidewise.proto import control_pb2 as pb
 from tidewise.traces.replay import send
 from tidewise.traces.runs import RunWriter, holds_run
@@ -69,10 +70,10 @@ def play(show: Show) -> None:
     console = Console(stderr=True)
     if holds_run(show.folder):
         say(f"the run that {show.folder} holds is replaced")
+    say(f"{POLICY_NAMES.get(show.policy, show.policy)} (policy {show.policy}): a cluster is started")
     cluster = replace(show.cluster, ports=ANY_FREE)
-    shutil.rmtree(
-        show.state / "controller", ignore_errors=True
-    )  # a plan of the last demonstration is none of this one's
+    # a plan of the last demonstration is none of this one's
+    shutil.rmtree(show.state / "controller", ignore_errors=True)
     with (
         RunWriter(show.folder) as writer,
         running(cluster, show.repository, show.state, show.profile, console.log, show.expected()) as local,

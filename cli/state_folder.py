@@ -17,7 +17,7 @@ from typing import IO
 
 import psutil
 
-from tidewise.core.errors import InputError
+from tidewise.core.errors import InputError, TidewiseError
 
 STATE_FILE = "up.json"
 LOCK_FILE = "up.lock"
@@ -63,16 +63,21 @@ def refuse_held(folder: Path) -> None:
 
 
 def holder(folder: Path) -> int | None:
-    """The process that holds this folder, None if none does."""
-    try:
-        with (folder / LOCK_FILE).open(encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return int(lock.read() or 0)
-    except (OSError, ValueError):
-        return None
-    return None
+    """The process that holds this folder, None if none does. One that holds it has written its id, or is about to."""
+    for _ in range(LOOKS):
+        try:
+            with (folder / LOCK_FILE).open(encoding="utf-8") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if text := lock.read().strip():
+                        return int(text)
+                else:
+                    return None
+        except FileNotFoundError:
+            return None
+        time.sleep(LOOK_SECONDS)
+    raise TidewiseError(f"{folder / LOCK_FILE} is held by a process that does not say which it is; end it first")
 
 
 def put_away(folder: Path, say: Callable[[str], None]) -> bool:
@@ -105,6 +110,6 @@ def _orphan(pid: int, folder: Path) -> psutil.Process | None:
 
 def _taken(folder: Path) -> str:
     return (
-        f"state folder {folder} is in use by the cluster of process {holder(folder) or 'unknown'}; stop it with"
+        f"state folder {folder} is in use by the cluster of process {holder(folder)}; stop it with"
         f" `tidewise down --state {folder}`, or give another --state"
     )

@@ -32,13 +32,13 @@ class Stress:
 class Tuning:
     """How much is put on top of what was measured; found by experiment (docs/evaluation.md).
 
-    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with one deviation more; the
-    headroom is the application's or the cluster's, and ``sigma`` a share of the cluster's. ``only_level`` leaves
-    every other scenario out.
+    Every scenario is planned as headroom * d + sigma * sqrt(D d / (SLO / 2)), the level with ``level_sigma`` such
+    deviations more; the headroom is the application's or the cluster's, and the sigmas count in the cluster's. No
+    ``sigma`` is needed: siblings of each device take up the noise. ``only_level`` leaves every other scenario out.
     """
 
-    sigma: float = 0.5
-    level_sigma: float = 1.0
+    sigma: float = 0.0
+    level_sigma: float = 0.5
     stresses: tuple[Stress, ...] = (Stress(1.25, 1.0, 0.3), Stress(1.6, 2.0, 0.15))
     only_level: bool = False
 
@@ -76,7 +76,7 @@ def scenarios(
     deviation = {name: _deviation(now[name], one, applications[name].slo) for name, one in estimates.items()}
 
     def at(factor: float, sigma: float) -> dict[str, float]:
-        return {name: factor * (now[name] + sigma * deviation[name]) for name in now}
+        return {name: factor * (now[name] + sigma * settings.sigma * deviation[name]) for name in now}
 
     seen = [
         (1.0, _window(estimates, SHORT)),

@@ -154,6 +154,8 @@ def _warm_faults(asked: ScenarioCase, solution: ScenarioSolution, device_type: s
 def _value_faults(asked: ScenarioCase, solution: ScenarioSolution, tolerance: float) -> Iterator[str]:
     if not solution.bound >= solution.objective - tolerance:
         yield f"bound {solution.bound} is below objective {solution.objective}"
+    for value, demand in zip(solution.values, asked.demands, strict=True):
+        yield from _scenario_faults(asked.case, value, demand, tolerance)
     for name in asked.case.applications:
         room = sum(
             n * max((asked.case.capacity.get(t, {}).get(v, 0.0) for v in solution.warm[t][name]), default=0.0)
@@ -164,3 +166,19 @@ def _value_faults(asked: ScenarioCase, solution: ScenarioSolution, tolerance: fl
             said = value.served.get(name, 0.0)
             if not said <= min(room, demand.get(name, 0.0)) + tolerance * max(1.0, room):
                 yield f"{name}: says {said} queries/s are served; its devices can serve {room}"
+
+
+def _scenario_faults(case: Case, value: ScenarioValue, demand: Mapping[str, float], tolerance: float) -> Iterator[str]:
+    """Faults of what is said of one scenario: the worst served fraction, and an accuracy beyond the best variants'."""
+    best = dict.fromkeys(case.applications, 0.0)
+    for one in case.variants.values():
+        best[one.application] = max(best[one.application], one.accuracy)
+    asked = {name: rate for name, rate in demand.items() if rate > 0}
+    least = min((value.served.get(name, 0.0) / rate for name, rate in asked.items()), default=1.0)
+    if not abs(value.least_served - min(1.0, least)) <= tolerance:
+        yield f"says {value.least_served} of every demand is served at least, it is {least}"
+    weight = {name: case.applications[name].weight for name in asked}
+    whole = sum(weight[name] * rate for name, rate in asked.items())
+    most = sum(weight[name] * value.served.get(name, 0.0) * best[name] for name in asked) / (whole or 1.0)
+    if not 0 <= value.accuracy <= most + tolerance:
+        yield f"says accuracy {value.accuracy}, the best variants would give {most}"

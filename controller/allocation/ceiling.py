@@ -1,4 +1,4 @@
-"""The recourse of the scenario plan, twice a second and without a solver: each device's ceiling.
+"""The recourse of the scenario plan, four times a second and without a solver: each device's ceiling.
 
 At a price mu on queries a device of type t is best used with argmax_v (A_v + mu) P_tv. At mu = -infinity that is the
 most accurate variant, and as mu rises device types step down their hulls one after another. The smallest mu at which

@@ -18,7 +18,7 @@ from tidewise.core.case import Case
 from tidewise.core.demand import Estimate
 from tidewise.core.plan import Assignment
 
-EVERY = 0.5  # seconds
+EVERY = 0.25  # seconds
 LEAST_RATE = 0.2
 SIGMA = 1.0  # deviations above the last seconds' rate that ceilings leave room for
 

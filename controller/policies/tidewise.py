@@ -1,7 +1,7 @@
 """Our own policy: the scenario plan. Families are placed for several demands; ceilings follow demand without a solver.
 
 Which family a device holds warm is slow to change, since loading costs seconds. Which of its warm variants serves the
-next batch is free, and decided twice a second here (the ceiling) and for every batch by the device itself.
+next batch is free, and decided four times a second here (the ceiling) and for every batch by the device itself.
 """
 
 from __future__ import annotations

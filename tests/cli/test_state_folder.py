@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from tidewise.cli.down import command as down
-from tidewise.cli.state_folder import STATE_FILE, holder, holding
-from tidewise.core.errors import InputError
+from tidewise.cli.state_folder import LOCK_FILE, STATE_FILE, holder, holding
+from tidewise.core.errors import InputError, TidewiseError
 
 HOLD = """
 import sys, time
@@ -44,6 +44,13 @@ def test_a_second_cluster_is_refused_naming_process_and_folder(tmp_path: Path) -
             pass
         assert str(tmp_path) in str(refused.value) and f"process {process.pid}" in str(refused.value)
         assert holder(tmp_path) == process.pid
+
+
+def test_a_holder_that_does_not_say_who_it_is_is_nobody_to_send_a_signal(tmp_path: Path) -> None:
+    with other(tmp_path):
+        (tmp_path / LOCK_FILE).write_text("")
+        with pytest.raises(TidewiseError, match="does not say which it is"):
+            holder(tmp_path)
 
 
 def test_a_refused_cluster_leaves_the_others_words_alone(tmp_path: Path) -> None:

@@ -173,3 +173,20 @@ def test_siblings_keep_the_floor_too() -> None:
     world.run(12, {"pets": 5, "cars": 5})
     assert all("small" not in one.warm for one in world.plan.assignments if one.application == "pets")
     assert any("small" in one.warm for one in world.plan.assignments if one.application == "cars")
+
+
+def test_the_scenario_plan_takes_the_margins_of_the_files() -> None:
+    def asked(pets: str = "", **planner: float) -> ScenarioCase:
+        world = scenario_world(4, pets, **planner)
+        world.run(8, {"pets": 30, "cars": 30})
+        case = next(action for _, action in reversed(world.actions) if isinstance(action, Solve)).case
+        assert isinstance(case, ScenarioCase)
+        return case
+
+    plain, wide, own = asked(sigma=0.0), asked(sigma=0.0, headroom=2.1), asked("headroom = 2.1", sigma=0.0)
+    for usual, twice, mine in zip(plain.demands, wide.demands, own.demands, strict=True):
+        assert twice["pets"] == pytest.approx(2 * usual["pets"])
+        assert mine["pets"] == pytest.approx(2 * usual["pets"])
+        assert mine["cars"] == pytest.approx(usual["cars"])
+    most = [max(row["pets"] for row in asked(sigma=sigma).demands) for sigma in (0.0, 1.0, 2.0)]
+    assert most[0] < most[1] < most[2]

@@ -113,6 +113,8 @@ def test_a_lie_is_caught(tmp_path: Path, lie: str) -> None:
         "replace(s, warm={})",
         "replace(s, values=())",
         "replace(s, values=tuple(replace(v, served={a: 1e9 for a in v.served}) for v in s.values))",
+        "replace(s, values=tuple(replace(v, accuracy=v.accuracy + 0.9) for v in s.values))",
+        "replace(s, values=tuple(replace(v, least_served=v.least_served / 2 + 0.6) for v in s.values))",
         "solve(request.case.case)",
     ],
 )

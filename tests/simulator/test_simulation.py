@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,8 @@ from tidewise.controller.policies.presets import PRESETS
 from tidewise.core.outcome import Outcome
 from tidewise.simulator.bound import clairvoyant_bound
 from tidewise.simulator.simulation import Simulation, simulate
-from tidewise.worker.actions import Start
+from tidewise.simulator.site import Station
+from tidewise.worker.actions import Action, Start
 
 
 @pytest.mark.parametrize("policy", sorted(PRESETS))
@@ -57,15 +60,17 @@ def test_no_batch_exceeds_its_cap_and_no_device_runs_two_at_once() -> None:
     running: dict[str, float] = {}
     carry_out = simulation.site._carry_out
 
-    def watched(station: object, actions: list[object], now: float) -> None:
+    def watched(station: Station, actions: Sequence[Action], now: float) -> None:
         for action in actions:
             if isinstance(action, Start):
                 batch = action.batch
                 assert 1 <= batch.rows <= batch.size <= batch.servable.cap
-                assert now >= running.get(station.name, 0.0)  # type: ignore[attr-defined]
-        carry_out(station, actions, now)  # type: ignore[arg-type]
+                assert sum(part.rows for part in batch.parts) == batch.rows
+                assert now >= running.get(station.name, 0.0)
+                running[station.name] = now + 0.7 * batch.servable.latency[batch.rows]  # the noise is bounded below
+        carry_out(station, actions, now)
 
-    simulation.site._carry_out = watched  # type: ignore[method-assign, assignment]
+    simulation.site._carry_out = watched  # type: ignore[method-assign]
     simulation.play()
 
 
@@ -74,6 +79,46 @@ def test_what_a_device_keeps_warm_never_exceeds_its_memory() -> None:
     result = simulate(one)
     assert all(len(part.warm) <= 2 for change in result.plans for part in change.plan.assignments)
     assert any(len(part.warm) == 2 for change in result.plans for part in change.plan.assignments)
+
+
+def test_what_a_device_holds_fits_its_memory_whenever_no_swap_is_under_way() -> None:
+    """While one is, old and new variants are held side by side: the limit is on what an order may ask to keep warm."""
+    simulation = Simulation(world(memory=40, room=100, rates={"cats": 90.0, "dogs": 30.0}, peak=3.0), seed=0)
+    carry_out = simulation.site._carry_out
+    held: list[int] = []
+
+    def watched(station: Station, actions: Sequence[Action], now: float) -> None:
+        hosting = station.device.hosting
+        if hosting.pending is None and not hosting.leaving():
+            held.append(40 * len(hosting.states))
+            assert held[-1] <= 100
+        carry_out(station, actions, now)
+
+    simulation.site._carry_out = watched  # type: ignore[method-assign]
+    simulation.play()
+    assert max(held) == 80
+
+
+@pytest.mark.parametrize("policy", ["tidewise", "proteus", "anytime"])
+def test_time_never_runs_backwards(policy: str) -> None:
+    """Neither for a device nor for the router, nor from one of them to another."""
+    simulation = Simulation(world(policy, rates={"cats": 90.0, "dogs": 30.0}, seconds=6.0), seed=0)
+    seen = [float("-inf")]
+
+    def checked(call: Callable[..., None], time: Callable[..., float]) -> Callable[..., None]:
+        def called(*arguments: Any) -> None:
+            assert time(*arguments) >= seen[0]
+            seen[0] = time(*arguments)
+            call(*arguments)
+
+        return called
+
+    site, front = simulation.site, simulation.front
+    site._carry_out = checked(site._carry_out, lambda station, actions, now: now)  # type: ignore[method-assign]
+    front.hear = checked(front.hear, lambda heard: heard[0])  # type: ignore[method-assign]
+    front.arrived = checked(front.arrived, lambda index, now: now)  # type: ignore[method-assign]
+    simulation.play()
+    assert seen[0] > 5.0
 
 
 def test_more_devices_do_not_lower_what_queries_get() -> None:
