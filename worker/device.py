@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, Reason
 from tidewise.worker.actions import Action, Answered, Ended, Start
-from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
+from tidewise.worker.batching import DEADLINE, DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
 from tidewise.worker.hosting import HostingAction
@@ -133,11 +133,6 @@ class Device:
     # readings
 
     @property
-    def arrivals(self) -> int:
-        """Queries that have come so far."""
-        return sum(self.counters.arrivals.values())
-
-    @property
     def waiting(self) -> Mapping[str, int]:
         """Queries queued, by application."""
         return self.queue.waiting()
@@ -202,6 +197,8 @@ class Device:
             decision = rule.decide(lane, servable, now + margin, self._target)
             if isinstance(decision, Wait) and decision.until - margin - self.policy.reserve <= now + SLACK:
                 decision = rule.decide(lane, servable, decision.until, self._target)
+                if isinstance(decision, Wait):  # what is over must not begin anew, or it would for ever
+                    decision = fill(lane, servable, DEADLINE)
             if isinstance(decision, Drop):
                 dropped = self.queue.pop(lane, decision.count)
                 actions += [self._ended(query, Reason.HOPELESS) for query, _ in dropped]

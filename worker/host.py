@@ -64,7 +64,7 @@ class Host:
     @property
     def arrivals(self) -> int:
         """Queries that have come so far."""
-        return sum(station.device.arrivals for station in self.stations.values())
+        return sum(sum(station.device.counters.arrivals.values()) for station in self.stations.values())
 
     def drain(self) -> None:
         """Be ready for nothing more; what comes nevertheless is served while the process lasts."""

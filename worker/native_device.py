@@ -35,11 +35,6 @@ class NativeDevice:
         return counters_of(self._core.counters())
 
     @property
-    def arrivals(self) -> int:
-        """Queries that have come so far."""
-        return self._core.read()["arrivals"]
-
-    @property
     def waiting(self) -> Mapping[str, int]:
         """Queries queued, by application."""
         return self._core.read()["waiting"]

@@ -43,7 +43,7 @@ def device_report(
     """One device as the controller should know it."""
     device = station.device
     hosting, counters = device.hosting, device.counters
-    arrivals, violations = readings.rates.update(now, device.arrivals, counters.violations)
+    arrivals, violations = readings.rates.update(now, sum(counters.arrivals.values()), counters.violations)
     refused_version, refused_reason = hosting.refused
     return DeviceReport(
         name=device.name,

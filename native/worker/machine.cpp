@@ -100,8 +100,11 @@ bool Machine::decide(Lane& lane, Decided& decided, Actions& actions, double now)
     decided.servable = policy_.choice(lane, repertoire_.candidates(lane.key), now + margin);
     decided.decision = policy_.rule->decide(lane, *decided.servable, now + margin, target_);
     const bool waits = decided.decision.kind == Decision::Kind::wait;
-    if (waits && decided.decision.until - margin - policy_.reserve <= now + kSlack)
+    const bool due = waits && decided.decision.until - margin - policy_.reserve <= now + kSlack;
+    if (due)
       decided.decision = policy_.rule->decide(lane, *decided.servable, decided.decision.until, target_);
+    if (due && decided.decision.kind == Decision::Kind::wait)  // what is over must not begin anew
+      decided.decision = fill(lane, *decided.servable, Cause::deadline);
     if (decided.decision.kind == Decision::Kind::drop) {
       left -= decided.decision.count;  // the lane is gone with its last query
       for (const Place& one : queue_.pop(lane, decided.decision.count))
