@@ -66,14 +66,17 @@ def play(
 
 
 def _until_planned(local: LocalCluster) -> float:
-    """Wait for the first plan; when it was seen (time.monotonic)."""
-    deadline = time.monotonic() + LOADED_SECONDS
+    """Wait for the first plan; when it was last not there yet (time.monotonic)."""
+    before = time.monotonic()
+    deadline = before + LOADED_SECONDS
     with grpc.insecure_channel(local.controller) as channel:
         while time.monotonic() < deadline:
             local.children.tend()
             with contextlib.suppress(grpc.RpcError):
+                asked = time.monotonic()
                 if ControllerStub(channel).Status(pb.StatusRequest(), timeout=2).plan.version:
-                    return time.monotonic()
+                    return before
+                before = asked
             time.sleep(0.05)
     raise TidewiseError("no plan was made; see the controller's log (--keep)")
 

@@ -20,6 +20,7 @@ from tidewise.cli.requirements import import_fault, requirements
 from tidewise.core.errors import TidewiseError
 from tidewise.core.files import read_repository
 from tidewise.native.data_plane import GET_IT, MEND_IT, find_data_plane, version_of
+from tidewise.worker.stations import front_is_built, front_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ def examine() -> Iterator[Finding]:
     yield _extension("engine", "_engine", "C++ engine", "Python engine (same answers, more overhead a batch)")
     yield _extension("planner", "_planner", "C++ planner", "HiGHS (same plans, more CPU a solve)")
     yield _data_plane()
+    yield _extension("batcher", "_worker", "C++ batcher", "Python batcher (same decisions, more overhead a batch)")
+    yield _front()
     yield _models()
 
 
@@ -114,6 +117,15 @@ def _data_plane() -> Finding:
             "router", "missing", f"Python data plane: {program} is built but does not start; for the C++ one, {MEND_IT}"
         )
     return Finding("router", "ok", f"C++ data plane ({version})")
+
+
+def _front() -> Finding:
+    if not front_is_built():
+        return Finding(
+            "front", "missing", f"Python front of workers (same answers, more CPU a query); for the C++ one, {GET_IT}"
+        )
+    forced = " (switched off by the environment)" if front_name() == "python" else ""
+    return Finding("front", "ok", f"C++ front of workers{forced}")
 
 
 def _models() -> Finding:

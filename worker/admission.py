@@ -14,7 +14,7 @@ from tidewise.worker.answer import Refused
 from tidewise.worker.checks import SHOWN, Decoded, decode
 from tidewise.worker.host import Host
 from tidewise.worker.query import LaneKey
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 
 WORKER_KEY = "tidewise-worker"  # metadata: which device of the process
 
@@ -23,7 +23,7 @@ WORKER_KEY = "tidewise-worker"  # metadata: which device of the process
 class Admitted:
     """A query that may be queued: where, in which lane, and within how many seconds of its arrival."""
 
-    station: Station
+    station: AnyStation
     lane: LaneKey
     budget: float
     decoded: Decoded
@@ -51,7 +51,7 @@ def admit(host: Host, request: pb.ModelInferRequest, device: str | None, remaini
     return Admitted(station, LaneKey(served.application.name, pin, decoded.shapes), budget, decoded)
 
 
-def find_station(host: Host, device: str | None) -> Station | Refused:
+def find_station(host: Host, device: str | None) -> AnyStation | Refused:
     """The device of this name, or the only one if none is named."""
     if device is not None:
         station = host.stations.get(device)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tidewise.core.outcome import OUTCOME_OF_REASON, Reason
 from tidewise.worker.actions import Action, Answered, Ended, Start
-from tidewise.worker.batching import DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
+from tidewise.worker.batching import DEADLINE, DRAIN, IDLE, SLACK, Drop, Rule, Run, Wait, fill
 from tidewise.worker.choice import Choice
 from tidewise.worker.counters import Counters
 from tidewise.worker.hosting import HostingAction
@@ -133,9 +133,29 @@ class Device:
     # readings
 
     @property
+    def waiting(self) -> Mapping[str, int]:
+        """Queries queued, by application."""
+        return self.queue.waiting()
+
+    @property
+    def queued(self) -> int:
+        """Queries queued."""
+        return len(self.queue)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch runs."""
+        return self.running is not None
+
+    @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing is queued."""
-        return self.running is None and not len(self.queue)
+        return not self.busy and not self.queued
+
+    def overdue(self, now: float) -> float:
+        """Seconds by which the running batch has outlasted its profile."""
+        batch = self.running
+        return 0.0 if batch is None else max(0.0, now - batch.started - batch.servable.latency[batch.rows])
 
     # inside
 
@@ -152,7 +172,7 @@ class Device:
             due = queue.next_deadline()
         self.wake = min(self._wait, due)
         if self.repertoire.lingers:
-            actions += self.repertoire.release(now, self._needed)
+            actions += self.repertoire.release(now, self._needed, (key.application for key in self.queue.lanes))
             self.wake = min(self.wake, self.repertoire.next_release(now))
         return actions
 
@@ -177,6 +197,8 @@ class Device:
             decision = rule.decide(lane, servable, now + margin, self._target)
             if isinstance(decision, Wait) and decision.until - margin - self.policy.reserve <= now + SLACK:
                 decision = rule.decide(lane, servable, decision.until, self._target)
+                if isinstance(decision, Wait):  # what is over must not begin anew, or it would for ever
+                    decision = fill(lane, servable, DEADLINE)
             if isinstance(decision, Drop):
                 dropped = self.queue.pop(lane, decision.count)
                 actions += [self._ended(query, Reason.HOPELESS) for query, _ in dropped]

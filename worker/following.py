@@ -16,7 +16,7 @@ from tidewise.core.repository import ApplicationSource
 from tidewise.worker.host import Host
 from tidewise.worker.orders import Order, order_from
 from tidewise.worker.sessions import Source
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Follower:
             self._give(station, order.plan_version, assignments.get(name), applications)
 
     def _give(
-        self, station: Station, version: int, assignment: Assignment | None, applications: Mapping[str, Application]
+        self, station: AnyStation, version: int, assignment: Assignment | None, applications: Mapping[str, Application]
     ) -> None:
         if assignment is None:
             station.order(Order(version), ())
@@ -70,7 +70,7 @@ class Follower:
             return
         station.order(order, [self._source(one.model.variant, application, station) for one in order.warm])
 
-    def _source(self, name: str, application: Application, station: Station) -> Source:
+    def _source(self, name: str, application: Application, station: AnyStation) -> Source:
         variant = application.variant(name)
         entry = self._profile.get(application.name, name, station.device_type.name)
         assert variant is not None and entry is not None, "order_from has checked both"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.core.application import Application
 from tidewise.worker.checks import Signature
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +22,21 @@ class Served:
 class Host:
     """``stations`` by device name; ``effective`` are the settings in force, for callers who ask.
 
-    ``ordered`` is whether a plan ever reached this process.
+    ``ordered`` is whether a plan ever reached this process. ``on_catalogue`` is told of every new catalogue.
     """
 
-    stations: Mapping[str, Station]
+    stations: Mapping[str, AnyStation]
     effective: Mapping[str, str] = field(default_factory=dict)
     catalogue: dict[str, Served] = field(default_factory=dict)
     ordered: bool = False
     draining: bool = False
+    on_catalogue: Callable[[Mapping[str, Served]], None] = lambda catalogue: None
 
     def know(self, applications: Mapping[str, Application]) -> None:
         """Replace the catalogue. Applications that are gone stay while a device still serves them."""
         kept = {name: one for name, one in self.catalogue.items() if name not in applications and self.served(name)}
         self.catalogue = kept | {name: Served(one, Signature.of(one)) for name, one in applications.items()}
+        self.on_catalogue(self.catalogue)
 
     def served(self, application: str, variant: str = "") -> bool:
         """Whether some device has the application, or this variant of it, in force."""

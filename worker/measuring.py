@@ -15,7 +15,7 @@ from tidewise.core.errors import TidewiseError
 from tidewise.core.profile import Profile
 from tidewise.core.report import MeasureRequest, Unprofiled
 from tidewise.worker.host import Host
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 from tidewise.worker.store import ModelStore
 
 log = logging.getLogger(__name__)
@@ -141,7 +141,7 @@ def _is_of(request: MeasureRequest, key: Failure) -> bool:
     return (device, application) == (request.device, request.application) and variant in request.variants
 
 
-async def _idle(station: Station) -> None:
+async def _idle(station: AnyStation) -> None:
     while not station.device.idle:
         await asyncio.sleep(CHECK_EVERY)
 

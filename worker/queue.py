@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from operator import attrgetter
 
@@ -126,6 +127,13 @@ class Queue:
         if len(lanes) == 1:
             return next(iter(lanes.values())).deadlines[0]
         return min(lane.deadlines[0] for lane in lanes.values())
+
+    def waiting(self) -> Counter[str]:
+        """How many queries of each application are queued; may be asked by another thread."""
+        waiting = Counter[str]()
+        for key, lane in list(self.lanes.items()):
+            waiting[key.application] += len(lane.queries)
+        return waiting
 
     def by_urgency(self) -> Iterator[Lane]:
         """The lanes, the one with the earliest deadline first."""

@@ -23,7 +23,8 @@ class Repertoire:
     def __init__(self, linger: float = LINGER, staged: bool = True) -> None:
         self.hosting = Hosting(staged)
         self.linger = linger
-        self._orders: dict[str, Order] = {}  # by application
+        self._choices: dict[str, tuple[Servable, ...]] = {}  # by application; none of them has been let go
+        self._versions: dict[str, int] = {}  # by application, of the order last in force
         self._servables: dict[tuple[str, str], Servable] = {}
         self._release_at: dict[Model, float] = {}
 
@@ -32,8 +33,7 @@ class Repertoire:
         if lane.pin:
             pinned = self._servables.get(lane[:2])
             return () if pinned is None else (pinned,)
-        order = self._orders.get(lane.application)
-        return () if order is None else order.choices
+        return self._choices.get(lane.application, ())
 
     def takes(self, lane: LaneKey, now: float) -> bool:
         """Whether new queries of this lane are served."""
@@ -44,7 +44,7 @@ class Repertoire:
 
     def plan_version(self, application: str) -> int:
         """The version of the plan by which an application is served."""
-        return self._orders[application].version
+        return self._versions[application]
 
     def decided(self, actions: Iterable[HostingAction], now: float) -> list[Outward]:
         """Take in what hosting decided; what is left is for whoever drives the device."""
@@ -58,8 +58,11 @@ class Repertoire:
         """Whether any replaced variant is still here."""
         return bool(self._release_at)
 
-    def release(self, now: float, needed: Callable[[Model], bool]) -> list[Outward]:
-        """Let go of replaced variants whose time has come and that no query needs; forget what nothing serves."""
+    def release(self, now: float, needed: Callable[[Model], bool], queued: Iterable[str]) -> list[Outward]:
+        """Let go of replaced variants whose time has come and that no query needs; forget what nothing serves.
+
+        ``queued`` are the applications of queries that still wait: a newer order may want their variants again.
+        """
         outward: list[Outward] = []
         for model in [model for model, at in self._release_at.items() if at <= now and not needed(model)]:
             del self._release_at[model]
@@ -67,8 +70,10 @@ class Repertoire:
             serving = self._servables.get(model[:2])
             if serving is not None and serving.model == model:
                 del self._servables[model[:2]]
-        held = {self.hosting.serving.application, *(model.application for model in self._release_at)}
-        self._orders = {name: order for name, order in self._orders.items() if name in held}
+            left = self._choices.get(model.application, ())
+            self._choices[model.application] = tuple(one for one in left if one.model != model)
+        held = {self.hosting.serving.application, *queued, *(model.application for model in self._release_at)}
+        self._choices = {name: left for name, left in self._choices.items() if left and name in held}
         return outward
 
     def next_release(self, now: float) -> float:
@@ -87,4 +92,5 @@ class Repertoire:
     def _switch(self, order: Order) -> None:
         self._servables |= {one.model[:2]: one for one in order.warm}
         if order.application:
-            self._orders[order.application] = order
+            self._choices[order.application] = order.choices
+            self._versions[order.application] = order.version

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from tidewise.core.report import DeviceReport, Holding, Unprofiled
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 from tidewise.worker.stretch import Stretch, stretch_of
 
 WINDOW = 1.0  # seconds over which rates are taken
@@ -38,7 +38,7 @@ class Readings:
 
 
 def device_report(
-    station: Station, readings: Readings, draining: bool, now: float, unprofiled: tuple[Unprofiled, ...] = ()
+    station: AnyStation, readings: Readings, draining: bool, now: float, unprofiled: tuple[Unprofiled, ...] = ()
 ) -> DeviceReport:
     """One device as the controller should know it."""
     device = station.device
@@ -53,8 +53,8 @@ def device_report(
         applied_version=hosting.serving.version,
         refused_version=refused_version,
         refused_reason=refused_reason,
-        queued=len(device.queue),
-        busy=device.running is not None,
+        queued=device.queued,
+        busy=device.busy,
         arrival_rate=arrivals,
         violation_rate=violations,
         served={"/".join(key): one.served for key, one in counters.variants.items()},

@@ -62,7 +62,7 @@ def run(work: Work, clock: Callable[[], float] = time.monotonic) -> Done:
         pieces: list[Piece | str] = list(_run_together(work))
     except Exception as error:  # whatever an engine throws ends a query, never the device
         pieces = (
-            [_sentence(error)] if len(work.rows) == 1 else [_run_alone(work, place) for place in range(len(work.rows))]
+            [sentence(error)] if len(work.rows) == 1 else [_run_alone(work, place) for place in range(len(work.rows))]
         )
     return Done(pieces, clock() - started)
 
@@ -77,10 +77,11 @@ def _run_alone(work: Work, place: int) -> Piece | str:
     try:
         return _run_together(alone)[0]
     except Exception as error:  # as above
-        return _sentence(error)
+        return sentence(error)
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: Exception) -> str:
+    """What a caller is told of an engine's failure."""
     return str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
 
 

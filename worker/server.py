@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -18,7 +19,6 @@ from tidewise.core.errors import ConfigError, UnreachableError
 from tidewise.dashboard.loss_log import LossLog
 from tidewise.proto import inference_pb2_grpc
 from tidewise.worker.agent import Agent
-from tidewise.worker.device import Device
 from tidewise.worker.following import Follower
 from tidewise.worker.health import Health
 from tidewise.worker.host import Host
@@ -26,16 +26,20 @@ from tidewise.worker.loader import VariantLoader
 from tidewise.worker.measuring import Measurer
 from tidewise.worker.service import InferenceService
 from tidewise.worker.settings import WorkerSettings
-from tidewise.worker.station import Station
+from tidewise.worker.stations import front_name, make_stations
 from tidewise.worker.store import ModelStore
 from tidewise.worker.tally import Tally
 from tidewise.worker.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from tidewise.worker.front import Front
 
 log = logging.getLogger(__name__)
 
 QUIET = 0.5  # seconds without an arrival after which a draining process believes that the routers know
 DRAIN_LIMIT = 6.0  # seconds a process takes to drain at most
 CHECK_EVERY = 0.05
+GRACE = 1.0  # seconds for calls under way, once no more are taken
 RECONNECT_SECONDS = (
     1.0  # between calls to a controller that is away; a restarted one waits for its workers longer than that
 )
@@ -62,15 +66,10 @@ class WorkerProcess:
     def __init__(self, settings: WorkerSettings) -> None:
         loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
-        policy = settings.policy
         store = ModelStore(settings.repository, settings.state / "models", self._fetch)
         self._loader = VariantLoader(store)
         self.host = Host(
-            {
-                name: Station(Device(name, policy), device_type, self._loader.load, self._on_change)
-                for name, device_type in settings.devices.items()
-            },
-            settings.effective,
+            make_stations(settings.devices, settings.policy, self._loader.load, self._on_change), settings.effective
         )
         self.health = Health(self.host)
         self._losses = LossLog(log)
@@ -80,7 +79,9 @@ class WorkerProcess:
             InferenceService(self.host, loop.time, tally, self._losses.lost), self.server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self.health.servicer, self.server)
-        self._settings, self._port = settings, _bind(self.server, settings.listen)
+        self._settings = settings
+        self._front = self._native_front() if front_name() == "native" else None
+        self._port = _bind(self.server, settings.listen) if self._front is None else self._front.port
         self.agent = Agent(
             self.host,
             Follower(self.host, settings.profile, settings.limits.batch_share),
@@ -90,7 +91,12 @@ class WorkerProcess:
         )
         self._measurer = Measurer(self.host, store, settings.state, self.agent.learn, self.agent.tell)
         self.agent.measure, self.agent.unprofiled = self._measurer.ask, self._measurer.unprofiled
-        self.telemetry = Telemetry(self.host, tally, lambda: self.agent.connected, lambda: self.agent.stretches)
+        self.telemetry = Telemetry(
+            self.host,
+            lambda: tally if self._front is None else self._front.whole(tally),
+            lambda: self.agent.connected,
+            lambda: self.agent.stretches,
+        )
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -107,6 +113,8 @@ class WorkerProcess:
             port = process.telemetry.metrics.serve(settings.metrics[1], settings.metrics[0])
         await process.health.refresh()
         await process.server.start()
+        if process._front is not None:
+            process._front.start()
         process._tasks = [asyncio.create_task(process.agent.run()), asyncio.create_task(process._watch())]
         log.info(
             "worker process up",
@@ -120,11 +128,15 @@ class WorkerProcess:
         self.host.drain()
         await self.health.refresh()
         await self._until_quiet()
-        await self.server.stop(grace=1.0)
+        if self._front is not None:
+            await self._front.drain(GRACE)
+        await self.server.stop(GRACE)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._measurer.close()
+        if self._front is not None:
+            await self._front.close()
         self.host.close()
         self._loader.close()
         await self.agent.close()
@@ -153,6 +165,12 @@ class WorkerProcess:
             await self._changed.wait()
             self._changed.clear()
             await self.health.refresh()
+
+    def _native_front(self) -> Front:
+        from tidewise.worker.front import Front  # only where it is built
+
+        settings = self._settings
+        return Front(self.host, self.server, settings.listen, settings.limits.max_message, self._losses)
 
     def _connect(self) -> grpc.aio.Channel:
         return grpc.aio.insecure_channel(self._settings.join, options=attach_options(self._settings.limits.max_message))

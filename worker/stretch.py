@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from tidewise.worker.counters import Counters
-from tidewise.worker.device import Device
+from tidewise.worker.stations import AnyDevice
 
 MEMORY = 10.0  # seconds after which evidence counts for 1/e
 DOUBT = 0.5  # seconds of work as profiled that stand against the evidence
@@ -48,13 +48,10 @@ class Stretch:
         return self.level
 
 
-def stretch_of(device: Device, stretch: Stretch, now: float) -> float:
+def stretch_of(device: AnyDevice, stretch: Stretch, now: float) -> float:
     """How many times its profile the device takes; a batch that hangs in the engine counts while it does."""
     took, expected = times(device.counters)
-    batch = device.running
-    if batch is not None:
-        took += max(0.0, now - batch.started - batch.servable.latency[batch.rows])
-    return stretch.update(now, took, expected)
+    return stretch.update(now, took + device.overdue(now), expected)
 
 
 def times(counters: Counters) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from tidewise.dashboard.followed import Series
 from tidewise.dashboard.prometheus import Metrics
 from tidewise.worker.counters import VariantCounters
 from tidewise.worker.host import Host
-from tidewise.worker.station import Station
+from tidewise.worker.stations import AnyStation
 from tidewise.worker.tally import Tally
 
 Key = tuple[str, str, str]
@@ -24,7 +24,11 @@ class Telemetry:
     """
 
     def __init__(
-        self, host: Host, tally: Tally, connected: Callable[[], bool], stretches: Callable[[], Mapping[str, float]]
+        self,
+        host: Host,
+        tally: Callable[[], Tally],
+        connected: Callable[[], bool],
+        stretches: Callable[[], Mapping[str, float]],
     ) -> None:
         self.metrics = Metrics(catalogue.Process.WORKER)
         self._host = host
@@ -48,8 +52,8 @@ class Telemetry:
 
     def _follow_queries(self) -> None:
         read, tally = self.metrics.read, self._tally
-        read(catalogue.WORKER_QUERIES, lambda: {(*key,): count for key, count in list(tally.ended.items())})
-        read(catalogue.WORKER_ANSWERS, lambda: {key: one.total.count for key, one in list(tally.stages.items())})
+        read(catalogue.WORKER_QUERIES, lambda: {(*key,): count for key, count in list(tally().ended.items())})
+        read(catalogue.WORKER_ANSWERS, lambda: {key: one.total.count for key, one in list(tally().stages.items())})
         read(catalogue.WORKER_QUERY, self._query_seconds)
         read(catalogue.WORKER_STAGE, self._stage_seconds)
 
@@ -62,7 +66,7 @@ class Telemetry:
         read(catalogue.WORKER_DISPATCHES, self._dispatches)
         read(catalogue.WORKER_QUEUE, self._waiting)
         read(catalogue.WORKER_HOSTED, self._hosted)
-        read(catalogue.WORKER_BUSY, lambda: {(one.name,): float(one.device.running is not None) for one in self._all()})
+        read(catalogue.WORKER_BUSY, lambda: {(one.name,): float(one.device.busy) for one in self._all()})
         read(catalogue.WORKER_BUSY_TIME, lambda: {(one.name, _type(one)): _busy(one) for one in self._all()})
         read(catalogue.WORKER_PLAN_VERSION, lambda: {(name,): plan[0] for name, plan in self._plans.items()})
         read(
@@ -70,19 +74,19 @@ class Telemetry:
             lambda: {(name,): time.monotonic() - plan[1] for name, plan in self._plans.items()},
         )
 
-    def _all(self) -> Iterator[Station]:
+    def _all(self) -> Iterator[AnyStation]:
         return iter(self._host.stations.values())
 
     def _query_seconds(self) -> Series:
         parts: dict[str, list[Histogram]] = defaultdict(list)
-        for (application, _, _), stages in list(self._tally.stages.items()):
+        for (application, _, _), stages in list(self._tally().stages.items()):
             parts[application].append(stages.total)
         return {(application,): merged(found) for application, found in parts.items()}
 
     def _stage_seconds(self) -> Series:
         return _merged(
             ((application, variant, stage), getattr(stages, stage))
-            for (application, variant, _), stages in list(self._tally.stages.items())
+            for (application, variant, _), stages in list(self._tally().stages.items())
             for stage in ("queue", "batch", "compute", "reply")
         )
 
@@ -122,8 +126,8 @@ class Telemetry:
         for station in self._all():
             for one in station.device.hosting.serving.warm:
                 waiting[one.model.application, station.name] += 0
-            for key, lane in list(station.device.queue.lanes.items()):
-                waiting[key.application, station.name] += len(lane.queries)
+            for application, queued in station.device.waiting.items():
+                waiting[application, station.name] += queued
         return dict(waiting)
 
     def _hosted(self) -> Series:
@@ -142,9 +146,9 @@ def _merged(parts: Iterator[tuple[Key, Histogram]], bounds: tuple[float, ...] = 
     return {key: merged(histograms, bounds) for key, histograms in found.items()}
 
 
-def _type(station: Station) -> str:
+def _type(station: AnyStation) -> str:
     return station.device_type.name
 
 
-def _busy(station: Station) -> float:
+def _busy(station: AnyStation) -> float:
     return sum(counts.computed for counts in list(station.device.counters.variants.values()))

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tidewise.controller.allocation.envelope import envelope
 from tidewise.controller.allocation.fast import common_fraction
 from tidewise.controller.allocation.feasible import find_plan
 from tidewise.controller.allocation.goal import Goal
 from tidewise.controller.allocation.highs import relaxed
 from tidewise.controller.allocation.linear import INFINITY, LinearModel
-from tidewise.controller.allocation.problem import Problem, build
+from tidewise.controller.allocation.problem import Problem, build, restrict
 from tidewise.core.case import Case
 from tidewise.core.solution import Solution, Status
 
-TRIES = 4  # numbers of devices tried from the relaxation's up, until a plan is found
+TRIES = (2.0, 1.6, 1.25, 1.1, 1.0)  # times the relaxation's number of devices, while a plan is found
+MOST_DEVICES = 1_000  # beyond, whole devices add up nearly as the relaxation has it, and a try takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ class Explanation:
 
     ``prices`` is what one more device of each type adds in the linear relaxation: to phi where it cannot serve all
     demand (then ``of_phi``), else to the objective. ``least`` is how many more devices of one type alone it takes at
-    least to serve all servable demand, ``enough`` with how many a plan was found that does; a type that cannot help
-    alone is absent. ``hopeless`` are the applications no device can serve within their accuracy floor.
+    least to serve all servable demand, ``enough`` with how many a plan was found that does (not the fewest, perhaps);
+    a type that cannot help alone is absent. ``hopeless`` are the applications no device can serve within their floor.
     """
 
     prices: Mapping[str, float]
@@ -71,19 +73,20 @@ def _least(problem: Problem) -> dict[str, int]:
 
 
 def _enough(problem: Problem, least: Mapping[str, int]) -> dict[str, int]:
-    """For each type alone, the fewest devices from the relaxation's number up with which a plan is found."""
+    """For each type alone, the least of a few numbers of devices with which a plan is found."""
     found = {}
-    for name, lowest in least.items():
-        t = problem.types.index(name)
-        tries = range(max(1, lowest), max(1, lowest) + TRIES)
-        number = next((n for n in tries if find_plan(_with_more(problem, t, n)) is not None), None)
-        if number is not None:
+    for name, lowest in least.items() if problem.devices.sum() <= MOST_DEVICES else ():
+        for factor in TRIES:
+            number = math.ceil(max(1, lowest) * factor)
+            if find_plan(_with_more(problem, problem.types.index(name), number)) is None:
+                break
             found[name] = number
     return found
 
 
 def _missing_devices(problem: Problem, t: int) -> float | None:
     """min x  s.t.  all servable demand is served with N_t + x devices of type t."""
+    problem = restrict(problem, envelope(problem))
     model = LinearModel()
     busy = model.columns(len(problem.capacity))
     extra = model.columns(1, cost=-1.0)

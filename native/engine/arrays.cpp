@@ -32,12 +32,16 @@ constexpr std::array<TypePair, 12> kTypes = {{
 
 bool is_native(const py::dtype& dtype) { return dtype.byteorder() == '=' || dtype.byteorder() == '|'; }
 
+}  // namespace
+
 ort_abi::Type type_of(const std::string& name, const py::dtype& dtype) {
   for (const TypePair& pair : kTypes)
     if (pair.kind == dtype.kind() && pair.size == dtype.itemsize() && is_native(dtype)) return pair.type;
   throw OrtError("input '" + name + "' has type " + std::string(py::str(dtype)) +
                  ", which is no number of this machine's");
 }
+
+namespace {
 
 // Made once: building a dtype from its name costs as much as a small model's run.
 const std::map<ort_abi::Type, py::dtype>& dtypes() {
@@ -50,14 +54,14 @@ const std::map<ort_abi::Type, py::dtype>& dtypes() {
   return made;
 }
 
+}  // namespace
+
 const py::dtype& dtype_of(const std::string& name, ort_abi::Type type) {
   const auto found = dtypes().find(type);
   if (found != dtypes().end()) return found->second;
   throw OrtError("output '" + name + "' has element type " + std::to_string(static_cast<int>(type)) +
                  ", which is no number");
 }
-
-}  // namespace
 
 Inputs read_inputs(const py::dict& inputs) {
   Inputs read;

@@ -17,6 +17,10 @@ struct Inputs {
   std::vector<TensorView> views;
 };
 
+// numpy's types and ours. Throw OrtError naming a tensor whose type is no number.
+ort_abi::Type type_of(const std::string& name, const pybind11::dtype& dtype);
+const pybind11::dtype& dtype_of(const std::string& name, ort_abi::Type type);
+
 // Views of a dict from name to array. Throws OrtError naming an array of a type that is no number.
 Inputs read_inputs(const pybind11::dict& inputs);
 

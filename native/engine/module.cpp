@@ -35,7 +35,7 @@ PYBIND11_MODULE(_engine, module) {
   module.def(
       "version", [](const std::string& library) { return Library::open(library).version(); }, py::arg("library"),
       py::call_guard<py::gil_scoped_release>());
-  py::class_<Session>(module, "Session")
+  py::class_<Session, std::shared_ptr<Session>>(module, "Session")
       .def(py::init(&load), py::arg("library"), py::arg("model"), py::arg("threads"),
            py::call_guard<py::gil_scoped_release>())
       .def("run", &run, py::arg("inputs"), py::arg("outputs"))

@@ -1,8 +1,13 @@
 #include "proxy.hpp"
 
+#include <algorithm>
+
 namespace tidewise::router {
 
-Proxy::Proxy(Stream& caller, Link* python, size_t& calls) : caller_(caller), link_(python), calls_(calls) { ++calls_; }
+Proxy::Proxy(Stream& caller, Link* python, size_t& calls, size_t credited)
+    : caller_(caller), link_(python), calls_(calls), credited_(credited) {
+  ++calls_;
+}
 
 Proxy::~Proxy() {
   --calls_;
@@ -48,7 +53,14 @@ void Proxy::on_end(Stream& stream) {
 }
 
 void Proxy::on_sent(Stream& stream, size_t size) {
-  if (Stream* from = other(stream)) from->consume(size);
+  Stream* from = other(stream);
+  if (from == nullptr) return;
+  if (is_caller(*from)) {
+    const size_t already = std::min(size, credited_);
+    credited_ -= already;
+    size -= already;
+  }
+  from->consume(size);
 }
 
 void Proxy::on_close(Stream& stream, uint32_t code, bool lost) {

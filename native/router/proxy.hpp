@@ -7,7 +7,8 @@ namespace tidewise::router {
 /// A call that the Python side answers, passed both ways as it comes. Belongs to its caller's stream and ends with it.
 class Proxy : public StreamOwner {
  public:
-  Proxy(Stream& caller, Link* python, size_t& calls);
+  /// `credited` bytes have been taken from the caller already and are passed on first.
+  Proxy(Stream& caller, Link* python, size_t& calls, size_t credited = 0);
   ~Proxy() override;
 
   void on_headers(Stream& stream, bool end) override;
@@ -26,6 +27,7 @@ class Proxy : public StreamOwner {
   Link* link_;
   Stream* python_ = nullptr;
   size_t& calls_;
+  size_t credited_;
   bool begun_ = false, answering_ = false, over_ = false;
 };
 

@@ -149,3 +149,33 @@ def test_two_files_of_one_variant_that_are_due_at_the_same_moment_are_both_let_g
         world.until(world.now + 0.6)
     world._do(world.device.timer(60.0))  # a late one: the process was stopped meanwhile
     assert world.held == {OTHER.model}
+
+
+MIDDLE = tabulated(Model("pets", "middle", "m1"), {1: 0.02, 4: 0.03}, version=3)
+
+
+def test_a_variant_that_a_coming_plan_wants_again_serves_queries_pinned_to_it() -> None:
+    world = World()
+    world.host(LARGE, SMALL)
+    world.order(order(2, OTHER))
+    world.until(2.3)
+    world.order(order(3, MIDDLE, SMALL))
+    world.until(2.7)
+    pinned = world.send(0.2, lane=LaneKey("pets", "small"))
+    world.until(2.9)
+    assert world.answers() == {pinned.id: "small"}
+
+
+def test_a_plan_never_runs_on_what_has_been_let_go_of_it() -> None:
+    world = World()
+    world.host(LARGE, SMALL)
+    world.order(order(2, OTHER))
+    world.until(1.0)
+    world.order(order(3, MIDDLE, SMALL))
+    world.until(1.2)
+    world.order(order(4))
+    world.until(2.8)  # the large one is gone, the small one lingers a little longer
+    assert world.held == {SMALL.model, OTHER.model}
+    late = world.send(0.2)
+    world.until(3.0)
+    assert world.answers() == {late.id: "small"}

@@ -46,8 +46,11 @@ from tidewise.proto import inference_pb2 as pb
 Served = tuple[PretendController, subprocess.Popen[bytes]]
 
 
+pytestmark = pytest.mark.usefixtures("way")
+
+
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(way: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One worker that hosts every variant of digits, the most accurate its ceiling."""
     with (
         controller(patient_digits(tmp_path_factory.mktemp("models"))) as (pretend, port),
@@ -56,6 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         wait_for(lambda: pretend.reports)
         pretend.order(1, *(one.name for one in LADDER))
         applied(pretend, 1)
+        wait_for(lambda: len(pretend.device.warm) == len(LADDER))
         yield pretend, process
 
 

@@ -17,13 +17,14 @@ from tidewise.core.profile import BatchLatency, VariantProfile
 from tidewise.worker.answer import Answer, Refused
 from tidewise.worker.batching import RULES
 from tidewise.worker.choice import CHOICES
-from tidewise.worker.device import Device, Policy
+from tidewise.worker.device import Policy
 from tidewise.worker.engine.base import Tensors
 from tidewise.worker.orders import Order
 from tidewise.worker.query import LaneKey
 from tidewise.worker.servable import servable
 from tidewise.worker.sessions import Source
 from tidewise.worker.station import Station
+from tidewise.worker.stations import make_stations
 
 POISON = -1.0
 ECHO = Application(
@@ -67,8 +68,8 @@ class Bench:
         self.sessions: dict[str, SleepingSession] = {}
         self.seconds = seconds
         self.sizes = sizes
-        device = Device("d0", Policy(RULES[rule], CHOICES["planned"], max_queue))
-        self.station = Station(device, DeviceType("real"), self._load)
+        policy = Policy(RULES[rule], CHOICES["planned"], max_queue)
+        self.station = make_stations({"d0": DeviceType("real")}, policy, self._load)["d0"]
         self.sent = 0
 
     async def _load(self, device_type: DeviceType, source: Source) -> SleepingSession:
@@ -97,6 +98,13 @@ class Bench:
         variant = replace(found, batch_sizes=self.sizes)
         batches = tuple(BatchLatency(size, self.seconds, self.seconds) for size in self.sizes)
         return Source(ECHO, variant, VariantProfile("echo", name, "real", batches))
+
+    def linger(self, seconds: float) -> None:
+        """Keep replaced variants for so long."""
+        if isinstance(self.station, Station):
+            self.station.device.repertoire.linger = seconds
+        else:
+            self.station.core.set_linger(seconds)
 
     def send(
         self,

@@ -33,8 +33,9 @@ class EmulatedSession:
         entry: VariantProfile,
         sleep: Sleep = time.sleep,
     ) -> None:
-        self._inputs = inputs
-        self._outputs = {one.name: one for one in outputs}
+        self.inputs = inputs
+        self.outputs = outputs
+        self._by_name = {one.name: one for one in outputs}
         self._entry = entry
         self._sleep = sleep
 
@@ -50,14 +51,14 @@ class EmulatedSession:
         """Nothing is held."""
 
     def _output(self, name: str) -> TensorSpec:
-        if name not in self._outputs:
+        if name not in self._by_name:
             raise EngineError(f"the emulated {self._entry.application!r} has no output {name!r}")
-        return self._outputs[name]
+        return self._by_name[name]
 
     def _free_length(self, inputs: Tensors) -> int:
         lengths = (
             length
-            for one in self._inputs
+            for one in self.inputs
             for want, length in zip(one.shape, inputs[one.name].shape[1:], strict=False)
             if want == -1
         )
@@ -83,21 +84,21 @@ class SlowdownSession:
         clock: Callable[[], float] = time.monotonic,
         sleep: Sleep = time.sleep,
     ) -> None:
-        self._session = session
-        self._entry = entry
+        self.session = session
+        self.entry = entry
         self._clock = clock
         self._sleep = sleep
 
     def run(self, inputs: Tensors, outputs: Sequence[str]) -> dict[str, NDArray[np.generic]]:
         """The real outputs, no sooner than the slower device would have them."""
-        due = self._clock() + profiled_median(self._entry, row_count(inputs))
-        answer = self._session.run(inputs, outputs)
+        due = self._clock() + profiled_median(self.entry, row_count(inputs))
+        answer = self.session.run(inputs, outputs)
         self._sleep(max(0.0, due - self._clock()))
         return answer
 
     def close(self) -> None:
         """Close the session that computes."""
-        self._session.close()
+        self.session.close()
 
 
 def with_noise(seconds: float, noise: float, generator: random.Random) -> float:

@@ -20,18 +20,18 @@ class NativeSession:
     """One model loaded by the extension. One run at a time; others wait."""
 
     def __init__(self, session: _engine.Session) -> None:
-        self._session = session
+        self.session = session
 
     def run(self, inputs: Tensors, outputs: Sequence[str]) -> dict[str, NDArray[np.generic]]:
         """The named outputs of one batch, in memory of their own. Raises EngineError with ONNX Runtime's reason."""
         try:
-            return self._session.run(dict(inputs), outputs)
+            return self.session.run(dict(inputs), outputs)
         except _engine.OrtError as error:
             raise EngineError(f"the model could not run: {error}") from error  # callers read this: no paths
 
     def close(self) -> None:
         """Give the memory back once a run in progress is done."""
-        self._session.close()
+        self.session.close()
 
 
 class NativeEngine:
