@@ -56,6 +56,8 @@ def percent(known: Sequence[dict[str, Any]], name: str) -> str:
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table; lines without any figure are left out."""
     kept = [line for line in lines if any(line[1:])]
+    if not kept:
+        return "(not run yet)"
     return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *kept))
 
 
@@ -160,7 +162,9 @@ def worlds(held_out: bool) -> Callable[[Results], str]:
                 for r in mine
             )
             name = policy if worker == "published" else f"{policy}, our worker"
-            lines.append([name, cell(results, *mine), "" if policy == "tidewise" else f"{ahead} of {len(mine)}"])
+            lines.append(
+                [name, cell(results, *mine), "" if policy == "tidewise" or not mine else f"{ahead} of {len(mine)}"]
+            )
         return table(["policy", "violations / on-time accuracy (worlds)", "tidewise ahead"], lines)
 
     return make
