@@ -11,7 +11,7 @@ SOURCES := $(shell git ls-files 'cli/*' 'controller/*' 'core/*' 'dashboard/*' 'm
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*/*.cpp native/*/*.hpp)
+$(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*/*.[ch]pp native/*/*/*.[ch]pp)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidewise needs Python 3.11 or newer"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV): packages and the C++ parts, a minute or more"
@@ -31,21 +31,25 @@ check: setup lint types imports
 
 NATIVE = -DPython_EXECUTABLE=$(BIN)/python -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir)
 
-# The data plane's C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+# The data plane's C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, the worker's threads under ThreadSanitizer.
 sanitize: setup
 	cmake -S native -B build/tests -DTIDEWISE_TESTS=ON $(NATIVE)
 	cmake --build build/tests --target router_tests tidewise-router
 	build/tests/router/router_tests
 	ROUTER_TESTS=build/tests/router/router_tests ROUTER_HISTORIES=2000 $(BIN)/python -m pytest tests/router/test_same_choice.py
+	cmake -S native -B build/races -DTIDEWISE_RACES=ON $(NATIVE)
+	cmake --build build/races --target worker_races
+	build/races/worker/worker_races 10
 
 # Ten minutes of each fuzz target; what reaches something new is added to the corpus (clang with libFuzzer).
 FUZZ_SECONDS ?= 600
 FUZZ_CXX ?= clang++-14
 fuzz: setup
 	CXX=$(FUZZ_CXX) cmake -S native -B build/fuzz -DTIDEWISE_FUZZ=ON $(NATIVE)
-	cmake --build build/fuzz --target fuzz_head fuzz_http2
+	cmake --build build/fuzz --target fuzz_head fuzz_http2 fuzz_request
 	for target in head http2; do \
 	    build/fuzz/router/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) native/router/fuzz/corpus/$$target || exit 1; done
+	build/fuzz/worker/fuzz_request -max_total_time=$(FUZZ_SECONDS) native/worker/fuzz/corpus/request
 
 # For images that are built without a network. Once made, they are kept up to date; `rm -r wheels` to use the network again.
 wheels: wheels/.ready
