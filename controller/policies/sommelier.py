@@ -23,10 +23,11 @@ class SommelierPolicy(ProteusPolicy):
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
         """The first question is any; the later ones leave every device its application."""
         kinds = kinds_of(view.devices, view.barred)
-        if plan.version:
+        settled = bool(plan.assignments)  # a plan of nothing, made before anything was measured, settles nothing
+        if settled:
             kinds = _split(kinds, {one.worker: one.application for one in plan.assignments})
         question = ask(ticket, trigger, view, plan, settings, _own_variants, self._demanded, kinds)
-        return replace(question, reserved={}, solve=question.case) if plan.version else question
+        return replace(question, reserved={}, solve=question.case) if settled else question
 
 
 def _split(kinds: dict[str, Kind], serves: dict[str, str]) -> dict[str, Kind]:

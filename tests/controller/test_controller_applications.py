@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from controller_stories import LADDER, World, cluster_of, profile_of, source_of, world_of
 
 from tidewise.controller.conductor import Conductor
 from tidewise.controller.events import ApplicationRemoved
+from tidewise.controller.policies import POLICIES
 from tidewise.controller.status import status_message
 from tidewise.controller.store import Store
 from tidewise.controller.telemetry import Telemetry
@@ -46,6 +48,20 @@ def test_an_application_nobody_measured_is_measured_by_one_worker_of_each_type_t
     world.run(4)
     assert "cars" in {one.application for one in world.plan.assignments}
     assert not world.conductor.measures
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_a_cluster_of_which_nothing_was_measured_is_measured_and_then_planned(policy: str) -> None:
+    world = World(Conductor(cluster_of(policy=policy)))
+    world.apply(source_of("pets"))
+    world.attach(*FOUR)
+    world.run(3)
+    assert world.conductor.speaking and world.conductor.measures
+    assert any(world.conductor.order(connection).measures for connection in world.attached.values())
+    world.profile = profile_of("pets")
+    world.attach("big-0")
+    world.run(40, {"pets": 10.0})
+    assert {one.application for one in world.plan.assignments} == {"pets"}
 
 
 def test_new_files_under_known_names_are_served_while_they_are_measured() -> None:

@@ -29,7 +29,21 @@ pytestmark = pytest.mark.skipif(not starts(PROGRAM), reason="perf_analyzer is no
 
 def analysed(cluster: LocalCluster, *more: str) -> str:
     """What perf_analyzer printed of a run with two callers; how steady the machine is does not matter here."""
-    words = ["-m", "digits", "-u", cluster.router, "-i", "grpc", "--concurrency-range", "2", "-p", "1000", "-s", "999", *more]
+    words = [
+        "-m",
+        "digits",
+        "-u",
+        cluster.router,
+        "-i",
+        "grpc",
+        "--concurrency-range",
+        "2",
+        "-p",
+        "1000",
+        "-s",
+        "999",
+        *more,
+    ]
     run = subprocess.run([str(PROGRAM), *words], capture_output=True, text=True, timeout=100)
     assert run.returncode == 0, run.stdout + run.stderr
     print(run.stdout)
