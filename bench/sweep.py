@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tidewise.cli.demo_setting import restricted
 from tidewise.cli.local import running, wait_until_ready
 from tidewise.cli.options import STARTER_MODELS
 from tidewise.core.application import Application
@@ -65,27 +66,20 @@ class Row:
 
 def repository_of(server: str, folder: Path) -> Path:
     """A repository holding the one application as this server sees it."""
-    target = folder / server / APPLICATION
-    shutil.copytree(STARTER_MODELS / APPLICATION, target)
-    file = target / "application.toml"
-    text = file.read_text()
-    if server != "tidewise":
-        text = only_top(text, top_of(target.parent))
+    served = folder / "served"
+    if not served.exists():
+        shutil.copytree(STARTER_MODELS / APPLICATION, served / APPLICATION)
+    rungs = {} if server == "tidewise" else {APPLICATION: (top_of(served),)}
+    target = restricted(served, folder / server, rungs)
     if server == "fifo":
-        text = re.sub(r"(?m)^slo_ms.*$", f"slo_ms = {PATIENT_MS}", text)
-    file.write_text(text)
-    return target.parent
+        file = target / APPLICATION / "application.toml"
+        file.write_text(re.sub(r"(?m)^slo_ms.*$", f"slo_ms = {PATIENT_MS}", file.read_text()))
+    return target
 
 
 def top_of(repository: Path) -> str:
     _, _, application = read_repository(repository)[APPLICATION]
     return max(application.variants, key=lambda one: one.accuracy or 0.0).name
-
-
-def only_top(text: str, top: str) -> str:
-    head, *variants = text.split("[[variants]]")
-    kept = [one for one in variants if re.search(rf'(?m)^name = "{re.escape(top)}"$', one)]
-    return "[[variants]]".join([head, *kept])
 
 
 def cluster_of(server: str) -> Cluster:

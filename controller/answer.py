@@ -198,7 +198,7 @@ def _measured(current: Plan, now: Plan) -> Plan:
 
 def _same(plan: Plan, current: Plan) -> bool:
     """Whether two plans host the same, trust devices with the same, and move hardly any application's queries."""
-    if current.version == 0 or len(plan.assignments) != len(current.assignments):
+    if len(plan.assignments) != len(current.assignments):
         return False
     moved: dict[str, float] = defaultdict(float)
     for one, other in zip(plan.assignments, current.assignments, strict=True):

@@ -143,8 +143,9 @@ class Planner:
     def _ask(self, trigger: Trigger, view: View, now: float) -> list[Action]:
         self._ticket += 1
         question = self.policy.ask(self._ticket, trigger, view, self.plan, self.settings)
-        behind = self.plan.version < self.floor  # somebody follows a plan that is not ours
-        question = replace(question, asked=now, forced=behind or Cause.REFUSAL in self._pending)
+        # Nobody was told anything yet, or somebody follows a plan that is not ours.
+        untold = not self.plan.version or self.plan.version < self.floor
+        question = replace(question, asked=now, forced=untold or Cause.REFUSAL in self._pending)
         self._pending.clear()
         self._asked, self._considered_at = question, now
         self._considered = {name: one.planned for name, one in question.demand.items()}

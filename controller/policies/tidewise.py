@@ -79,7 +79,7 @@ class ScenarioPolicy:
             consistent(plan, view.applications, view.devices)
         except PlanError as error:
             return Wrong(str(error))
-        if current.version and _hosting(plan) == _hosting(current) and not question.forced:
+        if _hosting(plan) == _hosting(current) and not question.forced:
             kept = replace(plan, version=current.version, assignments=current.assignments, trigger=current.trigger)
             return Kept("the plan in force holds the same families", kept)
         return plan
