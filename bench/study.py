@@ -92,8 +92,8 @@ def special(row: Row, world: World) -> AllocationPolicy | None:
         return Oracle(trace=world.trace)
     if not row.tuning:
         return None
-    name, _, value = row.tuning.partition("=")
-    return ScenarioPolicy(tuning=replace(Tuning(), **{name: float(value)}))
+    changes = (one.split("=") for one in row.tuning.split(","))
+    return ScenarioPolicy(tuning=replace(Tuning(), **{name: float(value) for name, value in changes}))
 
 
 def series(world: World, result: Result) -> dict[str, list[float]]:

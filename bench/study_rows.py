@@ -41,7 +41,8 @@ class Row:
     """One simulation. ``world`` is the seed of a generated world, which then replaces the testbed.
 
     ``permuted`` and ``parts`` as in testbed.permuted; ``slo`` is a row of its table of SLOs; "" and -1 mean: as it is.
-    ``tuning`` changes the scenarios ("sigma=1.0"), ``headroom`` the cluster's, the rest what is charged.
+    ``tuning`` changes the scenarios ("sigma=1.0,level_sigma=0.0"), ``headroom`` the cluster's, the rest what is
+    charged.
     """
 
     policy: str

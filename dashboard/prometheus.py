@@ -21,6 +21,7 @@ from tidewise.core.errors import ConfigError
 from tidewise.core.metrics_catalogue import CATALOGUE, Kind, Metric, Process
 from tidewise.dashboard.followed import Followed, Series
 from tidewise.dashboard.labels import KnownLabels
+from tidewise.dashboard.reading import AnyCollector, OneReading
 from tidewise.dashboard.triton import TritonView
 
 Collected = Counter | Gauge | Histogram
@@ -38,16 +39,15 @@ class Metrics:
 
     def __init__(self, process: Process) -> None:
         self.registry = CollectorRegistry()
-        self._collected: dict[str, Collected | Followed] = {
-            one.name: _collector(one, self.registry) for one in CATALOGUE if one.process is process
+        self._collected: dict[str, AnyCollector] = {
+            one.name: _collector(one) for one in CATALOGUE if one.process is process
         }
         self._known = KnownLabels()
         self._children: dict[tuple[str, tuple[str, ...]], Collected] = {}
         self._endpoint: tuple[WSGIServer, threading.Thread] | None = None
-        self.triton = TritonView(process, self._collected)
+        self.triton = TritonView(process)
         ProcessCollector(registry=self.registry)
-        if process is not Process.CONTROLLER:
-            self.registry.register(self.triton)
+        self.registry.register(OneReading(self._collected, None if process is Process.CONTROLLER else self.triton))
 
     def know(
         self,
@@ -113,10 +113,7 @@ class Metrics:
 
         The function is called in another thread, and bounds its labels itself.
         """
-        self.registry.unregister(self._collected[metric.name])
-        followed = Followed(metric, series)
-        self.registry.register(followed)
-        self._collected[metric.name] = followed
+        self._collected[metric.name] = Followed(metric, series)
 
     def text(self) -> str:
         """All metrics in the Prometheus text format."""
@@ -159,7 +156,7 @@ class Metrics:
         return child
 
 
-def _collector(metric: Metric, registry: CollectorRegistry) -> Collected:
+def _collector(metric: Metric) -> Collected:
     if metric.kind is Kind.HISTOGRAM:
-        return Histogram(metric.name, metric.help, metric.labels, registry=registry, buckets=metric.buckets)
-    return COLLECTORS[metric.kind](metric.name, metric.help, metric.labels, registry=registry)
+        return Histogram(metric.name, metric.help, metric.labels, registry=None, buckets=metric.buckets)
+    return COLLECTORS[metric.kind](metric.name, metric.help, metric.labels, registry=None)

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from prometheus_client.core import Metric as Family
-from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from tidewise.core.metrics_catalogue import (
@@ -30,48 +29,41 @@ from tidewise.core.metrics_catalogue import (
 from tidewise.core.outcome import Outcome
 
 Labels = tuple[tuple[str, str], ...]
+Read = Mapping[str, Iterable[Family]]
 ANSWERED = (Outcome.ON_TIME, Outcome.LATE)
 
 
-class TritonView(Collector):
-    """Reads the stage histograms and outcome counters of one process and renders them under Triton's names.
+class TritonView:
+    """Renders the stage histograms and outcome counters of one process under Triton's names.
 
     ``versions`` maps application and variant name to the variant's integer version, Triton's ``version`` label.
     Triton leaves ``_total`` off its counters, which the text format can only carry as untyped.
     """
 
-    def __init__(self, process: Process, collected: Mapping[str, Collector]) -> None:
+    def __init__(self, process: Process) -> None:
         self.versions: dict[str, dict[str, int]] = {}
-        self._collected = collected
         self._router = process is Process.ROUTER
 
-    def describe(self) -> Iterable[Family]:
-        """Nothing to announce beforehand; the registry would otherwise collect to find out."""
-        return []
-
-    def collect(self) -> Iterator[Family]:
-        """Every Triton family with the values of this moment."""
-        stage = self._samples((ROUTER_STAGE if self._router else WORKER_STAGE).name)
+    def families(self, read: Read) -> Iterator[Family]:
+        """Every Triton family, computed from our own families as just read, by metric name."""
+        stage = _samples(read, (ROUTER_STAGE if self._router else WORKER_STAGE).name)
         count = [one for one in stage if one.name.endswith("_count") and one.labels["stage"] == "compute"]
         spent = [one for one in stage if one.name.endswith("_sum")]
         yield self._family(TRITON_SUCCESS, self._by_model(count))
-        yield self._family(TRITON_FAILURE, self._failures())
-        yield self._family(TRITON_PENDING, self._by_model(self._pending()))
+        yield self._family(TRITON_FAILURE, self._failures(read))
+        yield self._family(TRITON_PENDING, self._by_model(self._pending(read)))
         yield self._family(TRITON_DURATION, self._by_model(spent, 1e6))
         for metric in TRITON_STAGES:
             yield self._family(metric, self._by_model((s for s in spent if s.labels["stage"] in metric.stages), 1e6))
         if self._router:  # which does not know how many rows a query has
             yield self._family(TRITON_COUNT, self._by_model(count))
             return
-        batches = self._samples(WORKER_BATCH.name)
+        batches = _samples(read, WORKER_BATCH.name)
         yield self._family(TRITON_COUNT, self._by_model(one for one in batches if one.name.endswith("_sum")))
         yield self._family(TRITON_EXECUTIONS, self._by_model(one for one in batches if one.name.endswith("_count")))
 
-    def _samples(self, name: str) -> list[Sample]:
-        return [sample for family in self._collected[name].collect() for sample in family.samples]
-
-    def _pending(self) -> list[Sample]:
-        return self._samples((ROUTER_WAITING if self._router else WORKER_QUEUE).name)
+    def _pending(self, read: Read) -> list[Sample]:
+        return _samples(read, (ROUTER_WAITING if self._router else WORKER_QUEUE).name)
 
     def _by_model(self, samples: Iterable[Sample], scale: float = 1.0) -> dict[Labels, float]:
         sums: dict[Labels, float] = defaultdict(float)
@@ -82,9 +74,9 @@ class TritonView(Collector):
             sums[tuple(labels.items())] += one.value * scale
         return sums
 
-    def _failures(self) -> dict[Labels, float]:
+    def _failures(self, read: Read) -> dict[Labels, float]:
         sums: dict[Labels, float] = defaultdict(float)
-        for one in self._samples((ROUTER_QUERIES if self._router else WORKER_QUERIES).name):
+        for one in _samples(read, (ROUTER_QUERIES if self._router else WORKER_QUERIES).name):
             if one.labels["outcome"] not in ANSWERED:
                 sums[("model", one.labels["application"]), ("reason", one.labels["reason"])] += one.value
         return sums
@@ -94,3 +86,7 @@ class TritonView(Collector):
         for labels, value in values.items():
             family.add_sample(metric.name, dict(labels), value)
         return family
+
+
+def _samples(read: Read, name: str) -> list[Sample]:
+    return [sample for family in read[name] for sample in family.samples]

@@ -1,6 +1,7 @@
 """What a process exports: declared names, bounded labels, histograms that add up, Triton's names beside ours."""
 
 import urllib.request
+from itertools import count
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -144,6 +145,15 @@ def test_triton_names_agree_with_ours(worker):
     assert value(worker, "nv_inference_request_duration_us", **model) == pytest.approx(124_000)
     assert value(worker, "nv_inference_request_failure", reason="hopeless") == 1
     assert value(worker, "nv_inference_pending_request_count", model="garments") == 5
+
+
+def test_both_names_of_a_gauge_that_moves_are_one_reading_of_it(worker):
+    readings = count(2)
+    worker.read(catalogue.WORKER_QUEUE, lambda: {("garments", "big-0"): float(next(readings))})
+    by_name = {
+        one.name: one.value for family in text_string_to_metric_families(worker.text()) for one in family.samples
+    }
+    assert by_name["nv_inference_pending_request_count"] == by_name["tidewise_worker_queue_depth"]
 
 
 def test_every_triton_name_in_the_catalogue_is_exported(worker):
