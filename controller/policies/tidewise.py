@@ -7,7 +7,7 @@ next batch is free, and decided four times a second here (the ceiling) and for e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidewise.controller.allocation.hull import Rung
@@ -15,6 +15,7 @@ from tidewise.controller.answer import Kept, Stale, Wrong, moved_since, unserved
 from tidewise.controller.case_builder import joined, parted
 from tidewise.controller.families import Families, ladder, place_families, warm_room, warm_variants, with_spares
 from tidewise.controller.greedy import greedy
+from tidewise.controller.handover import Place, held_back
 from tidewise.controller.policies.policy import Answer, Verdict
 from tidewise.controller.policies.restrict import above_floor
 from tidewise.controller.policies.steering import EVERY, Steering, serves_now
@@ -26,6 +27,15 @@ from tidewise.core.errors import PlanError
 from tidewise.core.plan import Assignment, Plan, consistent
 from tidewise.core.scenario import ScenarioCase, ScenarioSolution
 from tidewise.core.solution import Status
+
+
+@dataclass(frozen=True, slots=True)
+class _Handing:
+    """An answer of which some devices may not have been given their part yet."""
+
+    question: Question
+    answer: ScenarioSolution
+    targets: dict[str, Place]
 
 
 @dataclass(slots=True)
@@ -40,6 +50,7 @@ class ScenarioPolicy:
     _memory: DemandMemory = field(default_factory=DemandMemory)
     _recourse: Steering | None = None
     _steered: float = float("-inf")
+    _handing: _Handing | None = None
 
     def ask(self, ticket: int, trigger: Trigger, view: View, plan: Plan, settings: PlannerSettings) -> Question:
         """The scenarios of this moment."""
@@ -68,9 +79,8 @@ class ScenarioPolicy:
         demand = {name: one.rate for name, one in question.demand.items()}
         slo = {name: one.slo for name, one in view.applications.items()}
         counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
-        plan = replace(
-            self._described(question, answer), assignments=tuple(_assignments(question, counts, answer, current, view))
-        )
+        self._handing = _Handing(question, answer, _targets(question, counts, self._intended(current), view))
+        plan = replace(self._described(question, answer), assignments=self._handed_over(current, view))
         served = _carried(question, plan.assignments)
         plan = replace(plan, served=served, phi=min(served.values(), default=1.0))
         if self.steering:
@@ -78,6 +88,7 @@ class ScenarioPolicy:
         try:
             consistent(plan, view.applications, view.devices)
         except PlanError as error:
+            self._handing = None
             return Wrong(str(error))
         if _hosting(plan) == _hosting(current) and not question.forced:
             kept = replace(plan, version=current.version, assignments=current.assignments, trigger=current.trigger)
@@ -94,11 +105,34 @@ class ScenarioPolicy:
     def steer(self, plan: Plan, view: View, now: float) -> Plan | None:
         """New ceilings, if demand moved any."""
         self._memory.note(view.estimates, now)
-        if not self.steering or self._recourse is None or now < self._steered + EVERY:
+        if self._recourse is None or now < self._steered + EVERY:
             return None
         self._steered = now
-        changed = self._recourse.steered(plan.assignments, view)
-        return None if changed == plan.assignments else replace(plan, assignments=changed, trigger="ceilings")
+        handed = self._handed_over(plan, view)
+        moved = _hosting(replace(plan, assignments=handed)) != _hosting(plan)
+        changed = handed if moved else plan.assignments
+        if self.steering:
+            changed = self._recourse.steered(changed, view, planned=moved)
+        trigger = "devices handed over" if moved else "ceilings"
+        return None if changed == plan.assignments else replace(plan, assignments=changed, trigger=trigger)
+
+    def _handed_over(self, plan: Plan, view: View) -> tuple[Assignment, ...]:
+        """The assignments with every device where it is to go, but for those that must wait for others."""
+        handing = self._handing
+        if handing is None or moved_since(handing.question, view) is not None:
+            self._handing = None
+            return plan.assignments
+        held = _held_back(handing, plan, view)
+        hosts = handing.targets | {device: (handing.targets[device][0], serves_now(view, device)) for device in held}
+        if not held:
+            self._handing = None
+        return tuple(_assignments(handing.question, hosts, handing.answer, plan))
+
+    def _intended(self, plan: Plan) -> dict[str, str]:
+        """Which application each device is meant for, those that still wait included."""
+        meant = {one.worker: one.application for one in plan.assignments}
+        waiting = self._handing.targets if self._handing is not None else {}
+        return meant | {device: name for device, (_, name) in waiting.items() if device in meant}
 
     def _described(self, question: Question, answer: ScenarioSolution) -> Plan:
         return Plan(
@@ -160,15 +194,32 @@ def _hosted(question: Question, plan: Plan) -> dict[str, dict[str, int]]:
     return {kind: dict(row) for kind, row in found.items()}
 
 
-def _assignments(
-    question: Question, counts: Families, answer: ScenarioSolution, current: Plan, view: View
-) -> Iterator[Assignment]:
-    planned = {one.worker: one.application for one in current.assignments}
+def _targets(question: Question, counts: Families, planned: Mapping[str, str], view: View) -> dict[str, Place]:
+    """The kind of each device, and the application it is to hold."""
     serving = {device: serves_now(view, device) for device in view.devices}
-    hosts: dict[str, tuple[str, str]] = {}
+    targets: dict[str, Place] = {}
     for kind in question.kinds.values():
         placed = place_families(counts.get(kind.name, {}), kind.devices, planned, serving)
-        hosts |= {device: (kind.name, name) for device, name in placed.items()}
+        targets |= {device: (kind.name, name) for device, name in placed.items()}
+    return targets
+
+
+def _held_back(handing: _Handing, plan: Plan, view: View) -> frozenset[str]:
+    question = handing.question
+    kinds, names = {kind for kind, _ in handing.targets.values()}, question.case.applications
+    ladders = {(kind, name): ladder(question.case, kind, name) for kind in kinds for name in names}
+    return held_back(
+        handing.targets,
+        planned={one.worker: one.application for one in plan.assignments},
+        serves={device: serves_now(view, device) for device in view.devices},
+        capacity={place: rungs[0].capacity for place, rungs in ladders.items() if rungs},
+        rates={name: one.rate for name, one in question.demand.items()},
+    )
+
+
+def _assignments(
+    question: Question, hosts: Mapping[str, Place], answer: ScenarioSolution, current: Plan
+) -> Iterator[Assignment]:
     ladders = {key: ladder(question.case, *key) for key in set(hosts.values())}
     total: Counter[str] = Counter()
     for key in hosts.values():
