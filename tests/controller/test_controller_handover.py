@@ -61,7 +61,7 @@ def test_some_move_can_always_begin(moves: list[tuple[str, str]], rates: dict[st
 class Uneven(World):
     """Some loads take long, others next to nothing."""
 
-    loading = property(lambda self: self.rng.choice((0.25, 4.0)), lambda self, value: None)  # type: ignore[assignment]
+    loading = property(lambda self: self.rng.choice((0.25, 4.0)), lambda self, value: None)
 
 
 def test_no_application_is_without_a_worker_while_families_move() -> None:
