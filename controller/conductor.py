@@ -20,13 +20,14 @@ from tidewise.controller.events import (
     WorkerLost,
     WorkerReported,
 )
+from tidewise.controller.facts import NOTHING, Facts, Refusal
 from tidewise.controller.measuring import Measuring
 from tidewise.controller.planner import Action, Keep, Planner, Publish
 from tidewise.controller.policies import allocation_policy
 from tidewise.controller.publisher import Publisher
 from tidewise.controller.quarantine import Quarantine
 from tidewise.controller.question import View
-from tidewise.controller.registry import Facts, Refusal, Registry
+from tidewise.controller.registry import Registry
 from tidewise.controller.rejoin import Rejoining
 from tidewise.controller.retiring import Retiring, Transition
 from tidewise.controller.triggers import Cause, Trigger, devices_changed
@@ -149,7 +150,8 @@ class Conductor:
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)
-                self.planner.floor = max(self.planner.floor, self.registry.newest_version())
+                if facts is not NOTHING:
+                    self.planner.floor = max(self.planner.floor, self.registry.newest_version())
                 self.rejoining.reported(report)
                 if self.planner.floor > 0 and self.planner.plan.version == 0:
                     self.rejoining.found_running()

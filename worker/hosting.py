@@ -108,6 +108,9 @@ class Hosting:
 
     def ordered(self, order: Order) -> list[HostingAction]:
         """Follow a new order: load what is missing; switch at once if it can be followed in part."""
+        if self._moves_nothing(order):
+            self.serving = order
+            return [Switch(order), Report()]
         self.pending = order
         actions: list[HostingAction] = []
         if not self.staged and self.serving.warm and order.warm and not self._begins(order):
@@ -135,6 +138,10 @@ class Hosting:
     def release(self, model: Model) -> list[HostingAction]:
         """No query needs this leaving model any more."""
         return self._step(model, Event.RELEASED)
+
+    def _moves_nothing(self, order: Order) -> bool:
+        """Whether an order, as most do, asks for what is served already and at most moves the ceiling."""
+        return self.pending is None and _models(order) == _models(self.serving)
 
     def _switch_if_ready(self) -> list[HostingAction]:
         order = self.pending
