@@ -20,13 +20,14 @@ from tidewise.controller.events import (
     WorkerLost,
     WorkerReported,
 )
+from tidewise.controller.facts import NOTHING, Facts, Refusal
 from tidewise.controller.measuring import Measuring
 from tidewise.controller.planner import Action, Keep, Planner, Publish
 from tidewise.controller.policies import allocation_policy
 from tidewise.controller.publisher import Publisher
 from tidewise.controller.quarantine import Quarantine
 from tidewise.controller.question import View
-from tidewise.controller.registry import Facts, Refusal, Registry
+from tidewise.controller.registry import Registry
 from tidewise.controller.rejoin import Rejoining
 from tidewise.controller.retiring import Retiring, Transition
 from tidewise.controller.triggers import Cause, Trigger, devices_changed
@@ -52,7 +53,7 @@ class Conductor:
     cluster: Cluster
     expected: Mapping[str, float] = field(default_factory=dict)
     registry: Registry = field(default_factory=Registry)
-    demand: DemandEstimator = field(default_factory=DemandEstimator)
+    demand: DemandEstimator = field(init=False)
     publisher: Publisher = field(default_factory=Publisher)
     quarantine: Quarantine = field(default_factory=Quarantine)
     rejoining: Rejoining = field(default_factory=Rejoining)
@@ -69,6 +70,7 @@ class Conductor:
     _stale_orders: bool = True
 
     def __post_init__(self) -> None:
+        self.demand = DemandEstimator(self.expected)
         limits, policies = self.cluster.limits, self.cluster.policies
         self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))
@@ -148,7 +150,8 @@ class Conductor:
                 for one in report.devices:
                     self.quarantine.seen(one.name, report.process)
                 self._take_facts(facts, now)
-                self.planner.floor = max(self.planner.floor, self.registry.newest_version())
+                if facts is not NOTHING:
+                    self.planner.floor = max(self.planner.floor, self.registry.newest_version())
                 self.rejoining.reported(report)
                 if self.planner.floor > 0 and self.planner.plan.version == 0:
                     self.rejoining.found_running()

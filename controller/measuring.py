@@ -20,6 +20,7 @@ class Measuring:
     """One device of each type measures at a time: the idlest, and the same one until it is done, gone or too slow."""
 
     _chosen: dict[str, tuple[str, float]] = field(default_factory=dict)
+    _complete: dict[str, tuple[Profile, tuple[Application, ...]]] = field(default_factory=dict)  # of which all is known
 
     def requests(
         self,
@@ -30,13 +31,18 @@ class Measuring:
         now: float,
     ) -> tuple[MeasureRequest, ...]:
         """What is to be measured by whom, at this moment."""
-        hosting = {one.worker for one in plan.assignments}
         found = []
+        here = profile, tuple(applications.values())
         for device_type in sorted({one.report.device_type for one in devices.values()}):
+            if self._complete.get(device_type) == here:
+                continue
             missing = _missing(applications, profile, device_type)
             if not missing:
                 self._chosen.pop(device_type, None)
+                self._complete[device_type] = here
                 continue
+            self._complete.pop(device_type, None)
+            hosting = {one.worker for one in plan.assignments}
             device = self._choose(device_type, devices, hosting, now)
             found += [MeasureRequest(device, name, variants) for name, variants in missing.items()]
         return tuple(found)

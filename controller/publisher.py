@@ -9,11 +9,22 @@ from tidewise.controller.registry import Device, Registry
 from tidewise.core.application import Application
 from tidewise.core.plan import EMPTY_PLAN, Assignment, Plan
 from tidewise.core.profile import Profile
-from tidewise.core.report import MeasureRequest, WorkerOrder
+from tidewise.core.report import Holding, MeasureRequest, WorkerOrder
 from tidewise.core.routes import Route, RoutingSnapshot
 
 REMEMBERED = 64  # plans back, to know what a device that is still behind is serving
 UNPLANNED_SHARE = 0.05  # for a device that serves something no remembered plan explains
+
+
+_Of = tuple[Assignment | None, Application | None, tuple[Holding, ...], float, str, str, Profile]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A device's route, None if it can take no queries, and all that it was made of."""
+
+    of: _Of
+    route: Route | None
 
 
 @dataclass(slots=True)
@@ -26,6 +37,7 @@ class Publisher:
     plan: Plan = EMPTY_PLAN
     snapshot: RoutingSnapshot = field(default_factory=RoutingSnapshot)
     _history: dict[int, Mapping[str, Assignment]] = field(default_factory=dict)
+    _made: dict[str, _Made] = field(default_factory=dict)  # the route of each device as it was last made
 
     def publish(self, plan: Plan) -> None:
         """This plan is in force now."""
@@ -36,12 +48,13 @@ class Publisher:
 
     def refresh(self, registry: Registry) -> bool:
         """Bring the snapshot up to date. True if it changed, and so has its revision."""
-        routes = [self._route(one, registry) for one in registry.serving().values()]
+        self._made = {name: self._renewed(one, registry) for name, one in registry.serving().items()}
+        routes = [one.route for one in self._made.values() if one.route is not None]
         fresh = replace(
             self.snapshot,
             plan_version=self.plan.version,
             applications=dict(registry.applications),
-            routes=tuple(sorted((one for one in routes if one is not None), key=lambda one: one.worker)),
+            routes=tuple(sorted(routes, key=_worker)),
         )
         if fresh == self.snapshot:
             return False
@@ -66,25 +79,13 @@ class Publisher:
             profile=registry.untold(connection),
         )
 
-    def _route(self, device: Device, registry: Registry) -> Route | None:
-        serving = self._serving(device)
+    def _renewed(self, device: Device, registry: Registry) -> _Made:
+        """The device's route; the one made last, unless something that it is made of has changed."""
+        serving, report = self._serving(device), device.report
         application = registry.applications.get(serving.application) if serving is not None else None
-        if serving is None or application is None:
-            return None
-        report = device.report
-        warm = [one.variant for one in report.warm if one.application == application.name]
-        ready = tuple(name for name in warm if application.variant(name) is not None)
-        if not ready:
-            return None
-        return Route(
-            worker=report.name,
-            address=device.address,
-            application=application.name,
-            variants=ready,
-            share=serving.share,
-            capacity=serving.capacity,
-            fastest=report.stretch * _fastest(registry.profile, application, ready, report.device_type),
-        )
+        of = (serving, application, report.warm, report.stretch, device.address, report.device_type, registry.profile)
+        known = self._made.get(report.name)
+        return known if known is not None and known.of == of else _Made(of, _route(report.name, *of))
 
     def _serving(self, device: Device) -> Assignment | None:
         """The assignment the device follows now."""
@@ -96,6 +97,37 @@ class Publisher:
         if before is None:
             return _unexplained(device, wanted)
         return wanted if wanted is not None and _hosting(wanted) == _hosting(before) else before
+
+
+def _route(
+    worker: str,
+    serving: Assignment | None,
+    application: Application | None,
+    holdings: tuple[Holding, ...],
+    stretch: float,
+    address: str,
+    device_type: str,
+    profile: Profile,
+) -> Route | None:
+    if serving is None or application is None:
+        return None
+    warm = [one.variant for one in holdings if one.application == application.name]
+    ready = tuple(name for name in warm if application.variant(name) is not None)
+    if not ready:
+        return None
+    return Route(
+        worker=worker,
+        address=address,
+        application=application.name,
+        variants=ready,
+        share=serving.share,
+        capacity=serving.capacity,
+        fastest=stretch * _fastest(profile, application, ready, device_type),
+    )
+
+
+def _worker(route: Route) -> str:
+    return route.worker
 
 
 def _unexplained(device: Device, wanted: Assignment | None) -> Assignment | None:

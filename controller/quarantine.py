@@ -45,6 +45,8 @@ class Quarantine:
 
     def barred(self, devices: Collection[str]) -> frozenset[tuple[str, str]]:
         """The (device, digest) pairs not to be planned, for these devices."""
+        if not self.why:
+            return frozenset()
         by_digest: dict[str, set[str]] = defaultdict(set)
         for device, digest in self.why:
             by_digest[digest].add(device)

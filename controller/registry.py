@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tidewise.controller.facts import NOTHING, Facts, Refusal
 from tidewise.core.application import Application
 from tidewise.core.profile import Key, Profile
 from tidewise.core.report import DeviceReport, RouterReport, Unprofiled, WorkerReport
@@ -30,45 +31,12 @@ class Device:
         return self.report.name, self.report.device_type, self.report.memory, self.report.draining
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A device could not follow this plan version."""
-
-    device: str
-    version: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What an event changed. ``readiness`` is anything a route depends on; ``introduced`` a new stream, or one that
-    said what profiles it knows. ``unprofiled`` are those a device said for the first time.
-    """
-
-    gained: frozenset[str] = frozenset()
-    lost: frozenset[str] = frozenset()
-    readiness: bool = False
-    profiles: bool = False
-    introduced: bool = False
-    applications: bool = False
-    refusals: tuple[Refusal, ...] = ()
-    unprofiled: tuple[tuple[str, Unprofiled], ...] = ()
-    superseded: tuple[str, ...] = ()
-
-    @property
-    def devices(self) -> bool:
-        """Whether the set of devices changed."""
-        return bool(self.gained or self.lost)
-
-
-NOTHING = Facts()
-
-
 @dataclass(slots=True)
 class _Link:
     process: str
     seen: float
     silent: bool = False
+    named: tuple[str, ...] = ()  # the devices it named last
     profiled: set[tuple[Key, str]] = field(default_factory=set)  # (key, digest) of entries it has reported
 
 
@@ -116,10 +84,13 @@ class Registry:
 
     def worker_reported(self, connection: int, report: WorkerReport, now: float) -> Facts:
         """A worker process introduced itself or reported again."""
+        if self._as_before(connection, report):
+            return self._reported_again(connection, report, now)
         before = self._identities()
         introduced = connection not in self._links or bool(report.profiles)
         link = self._links.setdefault(connection, _Link(report.process, now))
         link.seen, link.silent = now, False
+        link.named = tuple(one.name for one in report.devices)
         old = dict(self._devices)
         superseded = tuple(one.name for one in report.devices if self._admit(connection, report, one))
         self._drop(connection, keep={one.name for one in report.devices})
@@ -162,12 +133,38 @@ class Registry:
         """Time passed: devices not heard of for too long count as gone until they report again."""
         asleep = 0.0 if self._ticked is None else now - self._ticked
         self._ticked = now
-        before, old = self._identities(), dict(self._devices)
-        for link in self._links.values():
-            if asleep > STALL:  # reports may be waiting unread; silence is ours, not theirs
+        if asleep > STALL:  # reports may be waiting unread; silence is ours, not theirs
+            for link in self._links.values():
                 link.seen += asleep
-            link.silent = link.silent or now - link.seen > SILENCE
+        fallen = [link for link in self._links.values() if not link.silent and now - link.seen > SILENCE]
+        if not fallen:
+            return NOTHING
+        before, old = self._identities(), dict(self._devices)
+        for link in fallen:
+            link.silent = True
         return self._compare(before, old)
+
+    def _as_before(self, connection: int, report: WorkerReport) -> bool:
+        """Whether a report, as nearly all do, speaks of the very devices that the stream's report before did."""
+        link = self._links.get(connection)
+        if link is None or link.silent or report.profiles or len(report.devices) != len(link.named):
+            return False
+        return all(
+            one.name == name and _same(self._devices.get(name), one, report, connection)
+            for one, name in zip(report.devices, link.named, strict=True)
+        )
+
+    def _reported_again(self, connection: int, report: WorkerReport, now: float) -> Facts:
+        """Take in a report after which the same devices are there as before."""
+        self._links[connection].seen = now
+        old = {one.name: self._devices[one.name] for one in report.devices}
+        readiness = any(_serves_otherwise(old[one.name].report, one) for one in report.devices)
+        refusals, unprofiled = _refusals(old, report.devices), _unprofiled(old, report.devices)
+        for one in report.devices:
+            self._devices[one.name] = Device(one, report.process, report.address, connection)
+        if not (readiness or refusals or unprofiled):
+            return NOTHING
+        return Facts(readiness=readiness, refusals=refusals, unprofiled=unprofiled)
 
     def _admit(self, connection: int, report: WorkerReport, device: DeviceReport) -> bool:
         """Take the device in unless a newer stream owns it. True if it was taken from another process."""
@@ -189,7 +186,8 @@ class Registry:
         entries = {key: entry for profile in report.profiles for key, entry in profile.entries.items()}
         self._links[connection].profiled |= {(key, entry.digest) for key, entry in entries.items()}
         fresh = [entry for key, entry in entries.items() if self.profile.entries.get(key) != entry]
-        self.profile = self.profile.with_entries(fresh)
+        if fresh:
+            self.profile = self.profile.with_entries(fresh)
         return bool(fresh)
 
     def _identities(self) -> frozenset[tuple[str, str, int | None, bool]]:
@@ -203,6 +201,24 @@ class Registry:
             lost=frozenset(one[0] for one in before - after),
             readiness=moved or _routable(old) != _routable(self._devices),
         )
+
+
+def _same(known: Device | None, one: DeviceReport, report: WorkerReport, connection: int) -> bool:
+    """Whether a device is known as the planner and the registry know it: type, memory, where it is, whose it is."""
+    if known is None or known.connection != connection:
+        return False
+    before = known.report
+    return (
+        before.device_type == one.device_type
+        and before.memory == one.memory
+        and before.draining == one.draining
+        and known.process == report.process
+        and known.address == report.address
+    )
+
+
+def _serves_otherwise(before: DeviceReport, one: DeviceReport) -> bool:
+    return before.applied_version != one.applied_version or before.warm != one.warm
 
 
 def _routable(devices: Mapping[str, Device]) -> dict[str, tuple[object, ...]]:
@@ -222,5 +238,8 @@ def _refusals(old: Mapping[str, Device], reports: tuple[DeviceReport, ...]) -> t
 
 
 def _unprofiled(old: Mapping[str, Device], reports: tuple[DeviceReport, ...]) -> tuple[tuple[str, Unprofiled], ...]:
+    found = [(one.name, each) for one in reports for each in one.unprofiled]
+    if not found:
+        return ()
     known = {(name, one) for name, device in old.items() for one in device.report.unprofiled}
-    return tuple((one.name, each) for one in reports for each in one.unprofiled if (one.name, each) not in known)
+    return tuple(one for one in found if one not in known)

@@ -29,7 +29,8 @@ class Rejoining:
 
     def reported(self, report: WorkerReport) -> None:
         """A worker process is back."""
-        self._missing -= {one.name for one in report.devices}
+        if self._missing:
+            self._missing -= {one.name for one in report.devices}
 
     def found_running(self) -> None:
         """Somebody follows a plan, and none is known here: who else does so is not known either."""

@@ -62,11 +62,13 @@ class VariantProfile:
         Below the smallest profiled size the smallest counts (it would be padded). Never extrapolated: ValueError
         above the largest.
         """
-        return _between(self.batches, rows, [one.p50 for one in self.batches])
+        first = self.batches[0]
+        return first.p50 if rows <= first.size else _between(self.batches, rows, [one.p50 for one in self.batches])
 
     def p95(self, rows: int) -> float:
         """95th percentile, as ``p50``."""
-        return _between(self.batches, rows, [one.p95 for one in self.batches])
+        first = self.batches[0]
+        return first.p95 if rows <= first.size else _between(self.batches, rows, [one.p95 for one in self.batches])
 
     def stretched(self, factor: float) -> VariantProfile:
         """The profile of a device on which every batch takes ``factor`` times as long."""

@@ -48,7 +48,9 @@ def predicted_finish(lane: Lane, backlogs: Backlogs, now: float) -> float:
     A floor, not an estimate: what this refuses the worker could not have served in time either. Queries of one batch
     come back together, so all that could be done since the last answer counts as done, unless the worker is stuck.
     """
-    backlog = backlogs.get(lane.route.worker, IDLE)
+    backlog = backlogs.get(lane.route.worker)
+    if backlog is None:
+        return lane.route.fastest
     ahead, elapsed = backlog.outstanding * lane.service, now - backlog.since
     if 0 <= elapsed < max(lane.service, lane.batch):
         ahead = max(0.0, ahead - elapsed)
@@ -61,12 +63,15 @@ def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
     Most of the time since the last answer counts as done, as far as there was work, unless the worker is stuck: its
     queries come back by batches, in the midst of which much is done and nothing heard.
     """
-    backlog, cost = backlogs.get(lane.route.worker, IDLE), lane.cost
-    here = cost * (backlog.outstanding + 1)
-    if backlog.outstanding:
-        elapsed = now - backlog.since
+    cost, backlog = lane.cost, backlogs.get(lane.route.worker)
+    if backlog is None:
+        return cost
+    outstanding, since = backlog
+    here = cost * (outstanding + 1)
+    if outstanding:
+        elapsed = now - since
         if 0 <= elapsed < max(cost, lane.batch):
-            here -= CREDIT * min(elapsed, cost * backlog.outstanding)
+            here -= CREDIT * min(elapsed, cost * outstanding)
     return here
 
 
@@ -77,17 +82,22 @@ def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generat
         here = weighted_backlog(lane, backlogs, now)
         if here < least:
             best, least = lane, here
-    if backlogs.get(best.route.worker, IDLE).outstanding:
+    if _busy(best, backlogs):
         return best
     return _next_idle(view, backlogs, turn) or best
 
 
 def _next_idle(view: View, backlogs: Backlogs, turn: int) -> Lane | None:
-    for step in range(len(view.lanes)):
-        lane = view.lanes[view.cycle[(turn + step) % len(view.cycle)]]
-        if backlogs.get(lane.route.worker, IDLE).outstanding == 0:
+    lanes, cycle = view.lanes, view.cycle
+    for step in range(len(lanes)):
+        lane = lanes[cycle[(turn + step) % len(cycle)]]
+        if not _busy(lane, backlogs):
             return lane
     return None
+
+
+def _busy(lane: Lane, backlogs: Backlogs) -> bool:
+    return backlogs.get(lane.route.worker, IDLE).outstanding > 0
 
 
 def cycle(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:

@@ -86,7 +86,7 @@ class Forwarder:
         self.links.retire(retired)
 
     def _rebuild(self) -> None:
-        self.table = build(self._snapshot, self.links.out())
+        self.table = build(self._snapshot, self.links.out(), self.table)
         self.on_change()
 
     async def forward(

@@ -157,7 +157,7 @@ class NativePlane:
 
     def _rebuild(self) -> None:
         if self._snapshot is not None:
-            self.table = build(self._snapshot, self._out)
+            self.table = build(self._snapshot, self._out, self.table)
         self.on_change()
 
     async def _resolve(self, address: str) -> None:

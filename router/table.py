@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -40,8 +40,39 @@ class View:
     lanes: tuple[Lane, ...] = ()
     cycle: tuple[int, ...] = ()
 
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """What the view was made of."""
+        return tuple(lane.route for lane in self.lanes)
+
 
 EMPTY_VIEW = View()
+
+
+class Pinned(Mapping[str, View]):
+    """The view of each of these variants, by name: made when it is first asked for, since few queries insist on one."""
+
+    def __init__(self, everywhere: View, names: Collection[str]) -> None:
+        self._everywhere = everywhere
+        self._views: dict[str, View | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> View:
+        view = self._views[name]
+        if view is None:
+            view = self._views[name] = _where(name, self._everywhere)
+        return view
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+
+def _where(variant: str, view: View) -> View:
+    """The view less the workers that do not have the variant ready."""
+    left = [lane for lane in view.lanes if variant in lane.route.variants]
+    return view if len(left) == len(view.lanes) else _less(left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +109,24 @@ class RoutingTable:
         return bool(entry.pinned.get(entry.names.get(version, ""), EMPTY_VIEW).lanes)
 
 
-def build(snapshot: RoutingSnapshot, out: Collection[str] = frozenset()) -> RoutingTable:
+def build(
+    snapshot: RoutingSnapshot, out: Collection[str] = frozenset(), before: RoutingTable | None = None
+) -> RoutingTable:
     """The table of a snapshot without the workers at the addresses in ``out``; shares are renormalised.
 
-    Raises PlanError naming the first contradiction in the snapshot.
+    Of the table ``before``, if one is given, the entries are kept that would come out the same. Raises PlanError naming
+    the first contradiction in the snapshot.
     """
     check(snapshot)
     routes: dict[str, list[Route]] = {name: [] for name in snapshot.applications}
     for route in snapshot.routes:
         if route.address not in out:
             routes[route.application].append(route)
+    kept = {} if before is None else before.entries
     return RoutingTable(
         revision=snapshot.revision,
         plan_version=snapshot.plan_version,
-        entries={name: _entry(one, routes[name]) for name, one in snapshot.applications.items()},
+        entries={name: _entry(one, routes[name], kept.get(name)) for name, one in snapshot.applications.items()},
         max_message=snapshot.max_message,
         routing=snapshot.routing,
     )
@@ -99,22 +134,30 @@ def build(snapshot: RoutingSnapshot, out: Collection[str] = frozenset()) -> Rout
 
 def check(snapshot: RoutingSnapshot) -> None:
     """Raises PlanError if a route names what the snapshot does not hold, repeats another, or has an unusable share."""
+    known = {name: {variant.name for variant in one.variants} for name, one in snapshot.applications.items()}
     seen: set[tuple[str, str]] = set()
     for route in snapshot.routes:
-        where = f"routing snapshot {snapshot.revision}, worker {route.worker!r}"
-        application = snapshot.applications.get(route.application)
-        if application is None:
-            raise PlanError(f"{where}: application {route.application!r} is not in its catalogue")
-        for name in route.variants:
-            if application.variant(name) is None:
-                raise PlanError(f"{where}: application {route.application!r} has no variant {name!r}")
-        if not (math.isfinite(route.share) and route.share >= 0):
-            raise PlanError(f"{where}: share {route.share} is not a fraction")
-        if (route.worker, route.application) in seen:
-            raise PlanError(f"{where}: routed twice for application {route.application!r}")
+        fault = _fault(route, known, seen)
+        if fault:
+            raise PlanError(f"routing snapshot {snapshot.revision}, worker {route.worker!r}: {fault}")
         seen.add((route.worker, route.application))
     if snapshot.max_message <= 0:
         raise PlanError(f"routing snapshot {snapshot.revision}: a message limit of {snapshot.max_message} bytes")
+
+
+def _fault(route: Route, known: Mapping[str, Collection[str]], seen: Collection[tuple[str, str]]) -> str:
+    """What is wrong with a route, "" if nothing; ``known`` are the variants of each application."""
+    variants = known.get(route.application)
+    if variants is None:
+        return f"application {route.application!r} is not in its catalogue"
+    for name in route.variants:
+        if name not in variants:
+            return f"application {route.application!r} has no variant {name!r}"
+    if not (math.isfinite(route.share) and route.share >= 0):
+        return f"share {route.share} is not a fraction"
+    if (route.worker, route.application) in seen:
+        return f"routed twice for application {route.application!r}"
+    return ""
 
 
 def view_of(routes: Iterable[Route], batch: float = 0.0) -> View:
@@ -129,7 +172,11 @@ def view_of(routes: Iterable[Route], batch: float = 0.0) -> View:
 
 def without(view: View, worker: str) -> View:
     """The view less one worker."""
-    left = [lane for lane in view.lanes if lane.route.worker != worker]
+    return _less([lane for lane in view.lanes if lane.route.worker != worker])
+
+
+def _less(left: Sequence[Lane]) -> View:
+    """The view over what is left of another one's lanes."""
     return view_of((lane.route for lane in left), left[0].batch if left else 0.0)
 
 
@@ -183,15 +230,13 @@ def _lane(route: Route, share: float, whole: float, batch: float) -> Lane:
     )
 
 
-def _entry(application: Application, routes: Sequence[Route]) -> Entry:
+def _entry(application: Application, routes: Sequence[Route], before: Entry | None) -> Entry:
+    if before is not None and before.application == application and before.everywhere.routes == tuple(routes):
+        return before
     names = {one.name: one.name for one in application.variants}
     names |= {str(one.version): one.name for one in application.variants}
-    batch = application.slo * QUEUE_SHARE
-    everywhere = view_of(routes, batch)
-    pinned = {}
-    for variant in application.variants:
-        warm = [route for route in routes if variant.name in route.variants]
-        pinned[variant.name] = everywhere if len(warm) == len(routes) else view_of(warm, batch)
+    everywhere = view_of(routes, application.slo * QUEUE_SHARE)
+    pinned = Pinned(everywhere, tuple(one.name for one in application.variants))
     return Entry(application, everywhere, pinned, names, worth_of(application))
 
 

@@ -45,7 +45,7 @@ class Front:
 
     def install(self, snapshot: RoutingSnapshot, now: float) -> None:
         """Route by this snapshot from now on."""
-        self._table, self._choose = build(snapshot), choice(snapshot.routing)
+        self._table, self._choose = build(snapshot, before=self._table), choice(snapshot.routing)
         self._tally.know(snapshot.applications)
         entries = self._table.entries
         self._views = [entries[name].everywhere if name in entries else EMPTY_VIEW for name in self._trace.names]

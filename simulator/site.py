@@ -37,7 +37,7 @@ class Station:
         self.name = name
         self.type = kind
         self.memory = memory
-        self.device = Device(name, policy)
+        self.device = Device(name, policy, memory=memory)
         self.armed = float("inf")
         self.loading = 0
         self.readings = Readings()
@@ -94,8 +94,10 @@ class Site:
             application = self.world.applications[part.application]
             share = self.world.cluster.limits.batch_share
             known = order_from(order.plan_version, part, application, self.world.profile, kind, share)
-            self._orders[alike] = known
-        return replace(known, version=order.plan_version)
+        if known.version != order.plan_version:
+            known = replace(known, version=order.plan_version)
+        self._orders[alike] = known
+        return known
 
     def _carry_out(self, station: Station, actions: Sequence[Action], now: float) -> None:
         for action in actions:

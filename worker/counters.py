@@ -79,4 +79,4 @@ class Counters:
     @property
     def violations(self) -> int:
         """Arrivals that were not answered in time so far."""
-        return sum(count for outcome, count in self.outcomes.items() if outcome is not Outcome.ON_TIME)
+        return sum(self.outcomes.values()) - self.outcomes[Outcome.ON_TIME]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidewise.core.application import Application, Variant
@@ -27,7 +27,7 @@ class Servable:
     """A variant with its allowed batch sizes, ascending, and the time each number of rows takes.
 
     ``padded[rows]`` is the size that ``rows`` run at, ``latency[rows]`` the seconds that takes (95th percentile), both
-    for rows from 0 to ``cap``, the largest batch; it never falls as rows rise. ``rate`` is the best rows per second.
+    for rows from 0 to ``cap``, the largest batch; it never falls as rows rise. ``rate`` is the rows per second then.
     ``brisk[rows]`` is how many of so many waiting rows make the batch with the most rows per second: 4 of 5, say, where
     5 would be padded to a slow 8.
     """
@@ -39,19 +39,17 @@ class Servable:
     latency: tuple[float, ...]
     memory: int = 0
     brisk: tuple[int, ...] = ()
+    cap: int = field(init=False)
+    rate: float = field(init=False)
 
-    @property
-    def cap(self) -> int:
-        """The most rows one batch may hold."""
-        return self.sizes[-1]
-
-    @property
-    def rate(self) -> float:
-        """Rows per second in the largest batches."""
-        return self.cap / self.latency[-1]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cap", self.sizes[-1])
+        object.__setattr__(self, "rate", self.sizes[-1] / self.latency[-1])
 
     def span(self, rows: int) -> float:
         """Seconds for any number of rows, run as largest batches and a rest."""
+        if rows < len(self.latency):
+            return self.latency[rows]
         full, rest = divmod(rows, len(self.latency) - 1)
         return full * self.latency[-1] + self.latency[rest]
 

@@ -15,6 +15,7 @@ from tidewise.worker.stations import AnyDevice
 MEMORY = 10.0  # seconds after which evidence counts for 1/e
 DOUBT = 0.5  # seconds of work as profiled that stand against the evidence
 STEP = 1.25  # a level is a power of it, so that devices that are nearly alike stay interchangeable
+NEAR = 1.1  # times the profile: less than half a step
 STICKY = 0.75  # of a step must be gone before the level moves, so that noise does not make plans
 
 
@@ -42,6 +43,8 @@ class Stretch:
         self._expected = self._expected * fading + max(0.0, expected - expected_then)
         self._before = now, took, expected
         ratio = (self._took + DOUBT) / (self._expected + DOUBT)
+        if self.level == 1.0 and ratio < NEAR:  # nearly always, and cheaper than the logarithms that say the same
+            return self.level
         steps, present = (math.log(value, STEP) for value in (max(1.0, ratio), self.level))
         if abs(steps - present) > STICKY:
             self.level = STEP ** round(steps)
@@ -56,5 +59,8 @@ def stretch_of(device: AnyDevice, stretch: Stretch, now: float) -> float:
 
 def times(counters: Counters) -> tuple[float, float]:
     """Seconds in batches so far, and what their profiles gave them."""
-    every = counters.variants.values()
-    return sum(one.computed for one in every), sum(one.expected for one in every)
+    took = expected = 0.0
+    for one in counters.variants.values():
+        took += one.computed
+        expected += one.expected
+    return took, expected

@@ -22,20 +22,22 @@ def shared(
     So reserve costs no accuracy while nothing is scarce: a router that weighs backlogs by share comes to it late.
     """
     weight: dict[str, float] = {}
-    for name in {one.application for one in assignments}:
-        mine = [one for one in assignments if one.application == name]
-        ceilings_of = {one.worker: joined(name, one.ceiling) for one in mine}
-        mine.sort(key=lambda one: -case.variants[ceilings_of[one.worker]].accuracy)
+    hosts: dict[str, list[tuple[Assignment, str]]] = defaultdict(list)  # with the ceiling as the case names it
+    for one in assignments:
+        hosts[one.application].append((one, joined(one.application, one.ceiling)))
+    for name, mine in hosts.items():
+        mine.sort(key=lambda pair: -case.variants[pair[1]].accuracy)
         left, worst = EASE * rates.get(name, 0.0), 1.0
-        for one in mine:
-            accuracy = case.variants[ceilings_of[one.worker]].accuracy
+        for one, ceiling in mine:
+            accuracy = case.variants[ceiling].accuracy
             spare = left <= 0 and accuracy < worst
             weight[one.worker] = one.capacity * (SPARE if spare else 1.0)
             if not spare:
                 worst = accuracy
-                left -= case.capacity.get(kind_of.get(one.worker, ""), {}).get(ceilings_of[one.worker], 0.0)
+                left -= case.capacity.get(kind_of.get(one.worker, ""), {}).get(ceiling, 0.0)
     total: dict[str, float] = defaultdict(float)
     for one in assignments:
         total[one.application] += weight[one.worker]
     for one in assignments:
-        yield replace(one, share=weight[one.worker] / total[one.application]) if total[one.application] else one
+        share = weight[one.worker] / total[one.application] if total[one.application] else one.share
+        yield one if share == one.share else replace(one, share=share)

@@ -32,6 +32,7 @@ class Steering:
     case: Case
     kind_of: Mapping[str, str]
     _ladders: dict[tuple[str, str, tuple[str, ...]], tuple[Rung, ...]] = field(default_factory=dict)
+    _labels: dict[_Class, str] = field(default_factory=dict)
 
     def steered(self, assignments: tuple[Assignment, ...], view: View, planned: bool = False) -> tuple[Assignment, ...]:
         """The assignments with the ceilings that demand asks for now.
@@ -47,7 +48,7 @@ class Steering:
         known = self.case.applications
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in known}
         aimed = tuple(
-            _aimed(one, aims.get(one.application, {}).get(str((kind_of.get(one.worker, ""), one.warm))))
+            _aimed(one, aims.get(one.application, {}).get(self._label((kind_of.get(one.worker, ""), one.warm))))
             for one in assignments
         )
         rates = {name: _rate(one, view.applications[name].slo) for name, one in view.estimates.items()}
@@ -55,9 +56,16 @@ class Steering:
 
     def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""
-        ladders = {str(one): self._ladder(one[0], name, one[1]) for one in classes}
+        ladders = {self._label(one): self._ladder(one[0], name, one[1]) for one in classes}
         rate = _rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
-        return ceilings({str(one): count for one, count in classes.items()}, ladders, rate)
+        return ceilings({self._label(one): count for one, count in classes.items()}, ladders, rate)
+
+    def _label(self, one: _Class) -> str:
+        """The class as a text; made once."""
+        known = self._labels.get(one)
+        if known is None:
+            known = self._labels[one] = str(one)
+        return known
 
     def _ladder(self, kind: str, name: str, warm: tuple[str, ...]) -> tuple[Rung, ...]:
         """The hull of what is warm, of all if nothing is; made once."""
@@ -74,7 +82,8 @@ def serves_now(view: View, worker: str) -> str:
 
 
 def _aimed(one: Assignment, aim: str | None) -> Assignment:
-    return one if aim is None else replace(one, ceiling=parted(aim)[1])
+    ceiling = one.ceiling if aim is None else parted(aim)[1]
+    return one if ceiling == one.ceiling else replace(one, ceiling=ceiling)
 
 
 def _rate(estimate: Estimate, slo: float) -> float:

@@ -106,3 +106,20 @@ def test_a_snapshot_that_contradicts_itself_is_refused(routes: list[Route], word
 def test_a_table_needs_a_message_limit() -> None:
     with pytest.raises(PlanError, match="limit of 0 bytes"):
         build(snapshot_of(max_message=0))
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([0.0, 0.5])), max_size=4), max_size=5))
+def test_a_table_made_from_the_one_before_is_the_one_made_anew(steps: list[list[tuple[str, float]]]) -> None:
+    table = build(snapshot_of())
+    for rows in steps:
+        snapshot = snapshot_of(
+            *(
+                route(f"w{i}", address, share=share, variants=("fine", "fast")[i % 2 :])
+                for i, (address, share) in enumerate(rows)
+            )
+        )
+        before, table = table, build(snapshot, "c", table)
+        assert table == build(snapshot, "c")
+        again = build(snapshot, "c", table)
+        assert again.entries["garments"] is table.entries["garments"]
+        assert before.revision == table.revision
