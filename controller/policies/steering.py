@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -40,11 +40,12 @@ class Steering:
         A device counts for what it serves; ``planned`` counts it for what it is about to serve.
         """
         kind_of = {name: kind for name, kind in self.kind_of.items() if name in view.devices}
-        holding: dict[str, Counter[_Class]] = defaultdict(Counter)
+        holding: dict[str, dict[_Class, int]] = defaultdict(lambda: defaultdict(int))
         for one in assignments:
-            if one.worker in kind_of:
+            kind = kind_of.get(one.worker)
+            if kind is not None:
                 serves = one.application if planned else serves_now(view, one.worker)
-                holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
+                holding[serves][kind, one.warm if serves == one.application else ()] += 1
         known = self.case.applications
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in known}
         aimed = tuple(
