@@ -63,6 +63,10 @@ class Lane:
 
     def pop(self, count: int) -> list[tuple[Query, int]]:
         """Take the first ``count`` queries with their rows."""
+        if count == len(self.queries):  # all of them, as most often
+            everything = list(zip(self.queries, self.rows, strict=True))
+            self.queries, self.deadlines, self.rows, self.total = [], [], [], 0
+            return everything
         rows = self.rows[:count]
         taken = list(zip(self.queries[:count], rows, strict=True))
         del self.queries[:count], self.deadlines[:count], self.rows[:count]
