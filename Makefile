@@ -11,7 +11,7 @@ SOURCES := $(shell git ls-files 'cli/*' 'controller/*' 'core/*' 'dashboard/*' 'm
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*/*.[ch]pp native/*/*/*.[ch]pp)
+$(VENV)/.ready: pyproject.toml native/CMakeLists.txt $(wildcard native/*.hpp native/*/*.[ch]pp native/*/*/*.[ch]pp)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidewise needs Python 3.11 or newer"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV): packages and the C++ parts, a minute or more"

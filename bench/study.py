@@ -65,7 +65,10 @@ def policy_of(row: Row) -> Preset:
         chosen = with_our_worker(chosen)
     if row.batching:
         chosen = replace(chosen, policies=replace(chosen.policies, batching=row.batching))
-    return replace(chosen, planner=replace(chosen.planner, headroom=row.headroom)) if row.headroom else chosen
+    planner = replace(
+        chosen.planner, headroom=row.headroom or chosen.planner.headroom, period=row.period or chosen.planner.period
+    )
+    return replace(chosen, planner=planner, batch_share=row.batch_share or chosen.batch_share)
 
 
 def world_of(row: Row, data: Path, chosen: Preset) -> World:

@@ -41,8 +41,8 @@ class Row:
     """One simulation. ``world`` is the seed of a generated world, which then replaces the testbed.
 
     ``permuted`` and ``parts`` as in testbed.permuted; ``slo`` is a row of its table of SLOs; "" and -1 mean: as it is.
-    ``tuning`` changes the scenarios ("sigma=1.0,level_sigma=0.0"), ``headroom`` the cluster's, the rest what is
-    charged.
+    ``tuning`` changes the scenarios ("sigma=1.0,level_sigma=0.0"); ``headroom``, ``period`` and ``batch_share`` the
+    cluster's, 0 for the policy's own; the rest is what is charged.
     """
 
     policy: str
@@ -60,6 +60,8 @@ class Row:
     load: float = 1.0
     tuning: str = ""
     headroom: float = 0.0
+    period: float = 0.0
+    batch_share: float = 0.0
 
     @property
     def key(self) -> str:
@@ -137,8 +139,21 @@ def worlds(held_out: bool) -> Iterator[Row]:
     rivals += [("infaas", "ours"), ("proteus", "ours"), ("sommelier", "ours")]
     for seed in range(int(held_out), 24, 2):
         yield from (Row(policy, trace="", pool="", worker=worker, world=seed) for policy, worker in rivals)
-        for rule in ("adaptive", "deadline") if not held_out else ():
-            yield Row("tidewise", trace="", pool="", world=seed, batching=rule)
+
+
+def choices() -> Iterator[tuple[str, list[Row]]]:
+    """What the default could be instead: a name for each change, and its rows in the generated worlds looked at."""
+    base = Row("tidewise", trace="", pool="")
+    changes = {"as it is": base}
+    changes |= {one.removeprefix("tidewise-"): replace(base, policy=one) for one in ABLATED}
+    changes |= {f"batching {one}": replace(base, batching=one) for one in RULES if one not in ("eager", "single")}
+    changes |= {f"batch share {one}": replace(base, batch_share=one) for one in (0.45, 0.5, 0.6, 0.65)}
+    changes |= {f"period {one} s": replace(base, period=float(one)) for one in (3, 5, 20, 30)}
+    changes |= {f"headroom {one}": replace(base, headroom=one) for one in (1.0, 1.15, 1.3)}
+    margins = ((0.0, 0.0), (0.0, 1.0), (0.25, 0.5), (0.5, 0.5), (0.5, 1.0))
+    changes |= {f"margins {a}, {b}": replace(base, tuning=f"sigma={a},level_sigma={b}") for a, b in margins}
+    for name, change in changes.items():
+        yield name, [replace(change, world=seed) for seed in range(0, 24, 2)]
 
 
 def groups() -> Mapping[str, Iterable[Row]]:
@@ -152,6 +167,7 @@ def groups() -> Mapping[str, Iterable[Row]]:
         "batching": batching(),
         "scaling": scaling(),
         "robustness": robustness(),
+        "choices": [row for _, each in choices() for row in each],
         "worlds": worlds(held_out=False),
         "held-out": worlds(held_out=True),
     }

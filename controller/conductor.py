@@ -53,7 +53,7 @@ class Conductor:
     cluster: Cluster
     expected: Mapping[str, float] = field(default_factory=dict)
     registry: Registry = field(default_factory=Registry)
-    demand: DemandEstimator = field(default_factory=DemandEstimator)
+    demand: DemandEstimator = field(init=False)
     publisher: Publisher = field(default_factory=Publisher)
     quarantine: Quarantine = field(default_factory=Quarantine)
     rejoining: Rejoining = field(default_factory=Rejoining)
@@ -70,6 +70,7 @@ class Conductor:
     _stale_orders: bool = True
 
     def __post_init__(self) -> None:
+        self.demand = DemandEstimator(self.expected)
         limits, policies = self.cluster.limits, self.cluster.policies
         self.publisher.snapshot = RoutingSnapshot(max_message=limits.max_message, routing=policies.routing)
         self.planner = Planner(self.cluster.planner, allocation_policy(self.cluster.policies.allocation))

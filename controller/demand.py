@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tidewise.controller.arrivals import Arrivals
@@ -13,6 +13,7 @@ from tidewise.core.routes import Tally
 
 MEAN_AGE = 5.0  # seconds: time constant of the level
 LEAST_AGE = 0.25  # seconds
+STATED = 3.0  # seconds of measurement that a stated expectation is worth
 LATE = 1.0  # seconds a router's report may be overdue before its silence counts as no arrivals
 LONGEST_TALLY = 30.0  # seconds; what a router says of longer ago is no estimate of now
 
@@ -27,10 +28,13 @@ class _Router:
 class DemandEstimator:
     """Windows of rates, an exponentially weighted level and the index of dispersion, for every application.
 
-    Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0. A
-    window never reaches back behind the first arrivals: before them, nothing is known rather than nothing came.
+    Times are the controller's. An application that nobody asked for in the longest window has demand exactly 0. Before
+    the first arrivals nothing is known rather than nothing came, and a window reaches no further back. As their first
+    second alone says little, a rate that is ``expected`` of an application counts as if it had been measured for
+    ``STATED`` seconds just before.
     """
 
+    expected: Mapping[str, float] = field(default_factory=dict)
     _arrivals: dict[str, Arrivals] = field(default_factory=dict)
     _levels: dict[str, float] = field(default_factory=dict)
     _routers: dict[int, _Router] = field(default_factory=dict)
@@ -73,7 +77,7 @@ class DemandEstimator:
         weight = 1 - math.exp(-seconds / MEAN_AGE)
         for name, arrivals in self._arrivals.items():
             here = arrivals.rate(end, min(seconds, WINDOWS[-1]))
-            before = self._levels.get(name, here)
+            before = self._levels.get(name, self.expected.get(name, here))
             self._levels[name] = before + weight * (here - before)
 
     def estimate(self, application: str, now: float) -> Estimate:
@@ -83,10 +87,18 @@ class DemandEstimator:
             return NO_DEMAND
         end = self._known_until(now)
         age = max(end - self._born, LEAST_AGE) if self._born is not None else WINDOWS[-1]
-        rates = dict(zip(WINDOWS, arrivals.rates(end, (min(window, age) for window in WINDOWS)), strict=True))
+        measured = zip(WINDOWS, arrivals.rates(end, (min(window, age) for window in WINDOWS)), strict=True)
+        rates = {window: self._with_expected(application, rate, age, window) for window, rate in measured}
         parts = [one.dispersions[application] for one in self._routers.values() if application in one.dispersions]
         level = self._levels.get(application, 0.0) if rates[WINDOWS[-1]] > 0 else 0.0
         return Estimate(level, rates, combined(parts))
+
+    def _with_expected(self, application: str, rate: float, age: float, window: float) -> float:
+        """The mean of a rate measured for ``age`` seconds and, where the window is longer, of what was expected."""
+        stated = min(STATED, window - age)
+        if stated <= 0 or application not in self.expected:
+            return rate
+        return (age * rate + stated * self.expected[application]) / (age + stated)
 
     def _known_until(self, now: float) -> float:
         """The time up to which every router has reported, but never longer ago than ``LATE``."""

@@ -16,11 +16,9 @@ from typing import Any
 
 import grpc
 
-from tidewise.core.errors import ConfigError
+from tidewise.native.listening import BACKLOG, listen_on
 from tidewise.router.listener import HANDOVER_SECONDS, OVERSIZED, refuse_taken
 from tidewise.router.plane_native import NativePlane
-
-BACKLOG = 1024
 
 
 class PlaneListener:
@@ -41,7 +39,7 @@ class PlaneListener:
     async def start(self, limit: int) -> None:
         """Listen. Raises ConfigError if the address cannot be had."""
         refuse_taken(self.host, self.port)
-        public = _listen(self.host, self.port)
+        public = listen_on(self.host, self.port)
         self.port = int(public.getsockname()[1])
         self._folder = tempfile.mkdtemp(prefix="tidewise-router-")
         own = f"{self._folder}/queries"
@@ -82,18 +80,6 @@ class PlaneListener:
         await server.start()
         self._server, self.limit = server, limit
         return address
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(BACKLOG)
-    except OSError as error:
-        raise ConfigError(f"cannot listen at {host}:{port}: {error.strerror}") from error
-    return listening
 
 
 def _listen_unix(path: str) -> socket.socket:

@@ -37,7 +37,7 @@ class Station:
         self.name = name
         self.type = kind
         self.memory = memory
-        self.device = Device(name, policy)
+        self.device = Device(name, policy, memory=memory)
         self.armed = float("inf")
         self.loading = 0
         self.readings = Readings()

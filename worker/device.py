@@ -40,16 +40,16 @@ class Policy:
 
 
 class Device:
-    """One device. ``now`` never runs backwards from one event to the next.
+    """One device, of ``memory`` bytes (None: enough). ``now`` never runs backwards from one event to the next.
 
     ``running`` is the batch in the engine, None when idle. ``wake`` is when ``timer`` is due, infinite if never.
     """
 
-    def __init__(self, name: str, policy: Policy, linger: float = LINGER) -> None:
+    def __init__(self, name: str, policy: Policy, linger: float = LINGER, memory: int | None = None) -> None:
         self.name = name
         self.policy = policy
         self.queue = Queue(policy.max_queue)
-        self.repertoire = Repertoire(linger, policy.staged)
+        self.repertoire = Repertoire(linger, policy.staged, memory)
         self.hosting = self.repertoire.hosting
         self.counters = Counters()
         self.running: Batch | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import socket
 import tempfile
 import uuid
 from collections.abc import Callable, Mapping
@@ -18,19 +17,18 @@ import grpc
 
 from tidewise.core.application import TensorSpec
 from tidewise.core.datatype import DATATYPES
-from tidewise.core.errors import ConfigError
 from tidewise.core.histogram import Histogram, merged
 from tidewise.core.loss import Loss
 from tidewise.core.metrics_catalogue import NO_REASON, SECONDS
 from tidewise.core.outcome import OUTCOME_OF_REASON, Outcome, Reason
 from tidewise.dashboard.loss_log import LossLog
 from tidewise.native import _worker
+from tidewise.native.listening import listen_on
 from tidewise.worker.host import Host, Served
 from tidewise.worker.native_station import NativeStation
 from tidewise.worker.tally import Stages, Tally
 
 LOSSES_EVERY = 0.25  # seconds between readings of the queries that were not answered
-BACKLOG = 1024
 
 
 class Front:
@@ -38,7 +36,8 @@ class Front:
 
     def __init__(self, host: Host, server: grpc.aio.Server, listen: str, limit: int, losses: LossLog) -> None:
         self._losses = losses
-        listening = listen_on(listen)
+        address, _, port = listen.rpartition(":")
+        listening = listen_on(address.strip("[]"), int(port))
         self._folder = Path(tempfile.mkdtemp(prefix="tidewise-worker-"))
         rest = f"unix:{self._folder / 'rest'}"
         server.add_insecure_port(rest)
@@ -117,21 +116,6 @@ class Front:
             self._losses.lost(Loss(application, application, outcome, reason, sentence, named, query_id, worker, trace))
         for (application, name), count in untold.items():
             self._losses.untold(application, Reason(name), count)
-
-
-def listen_on(address: str) -> socket.socket:
-    """A socket that listens at HOST:PORT. Raises ConfigError."""
-    host, _, port = address.rpartition(":")
-    try:
-        found = socket.getaddrinfo(host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, where = found[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(where)
-        listening.listen(BACKLOG)
-    except OSError as error:
-        raise ConfigError(f"cannot listen on {address}; choose another --listen, or port 0 for a free one") from error
-    return listening
 
 
 def _known(served: Served) -> tuple[object, ...]:

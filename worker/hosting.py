@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -89,11 +89,18 @@ class Hosting:
     holds that part, and grows. A newer order replaces a pending one. An order that cannot be followed is refused and
     the old one stays in force; ``refused`` holds its version and the reason. Where swaps are not ``staged``, as in
     published systems, a device serves nothing from the moment its order changes until it can follow it.
+
+    What is held, replaced variants that linger included, never takes more than ``memory`` bytes (None for no limit): a
+    load waits until there is room, and variants in force give way to it, their ceiling last. An order that is refused
+    brings back what gave way.
     """
 
-    def __init__(self, staged: bool = True) -> None:
+    def __init__(self, staged: bool = True, memory: int | None = None) -> None:
         self.staged = staged
+        self.memory = memory
         self.serving = NOTHING
+        self._whole = NOTHING  # the order in force, with what gave way
+        self._needs: dict[Model, int] = {}  # bytes
         self.pending: Order | None = None
         self.refused: tuple[int, str] = (0, "")
         self.states: dict[Model, State] = {}
@@ -109,9 +116,12 @@ class Hosting:
     def ordered(self, order: Order) -> list[HostingAction]:
         """Follow a new order: load what is missing; switch at once if it can be followed in part."""
         if self._moves_nothing(order):
-            self.serving = order
+            self.serving = self._whole = order
             return [Switch(order), Report()]
         self.pending = order
+        known = {*self.states, *_models(self._whole)}
+        self._needs = {one: need for one, need in self._needs.items() if one in known}
+        self._needs |= {one.model: one.memory for one in order.warm}
         actions: list[HostingAction] = []
         if not self.staged and self.serving.warm and order.warm and not self._begins(order):
             self.serving = Order(self.serving.version)
@@ -121,7 +131,8 @@ class Hosting:
     def refuse(self, version: int, reason: str) -> list[HostingAction]:
         """An order that cannot be followed at all; the one in force stays."""
         self.refused = (version, reason)
-        self.pending = None
+        lacking = self.serving.warm != self._whole.warm and version != self._whole.version
+        self.pending = self._whole if lacking else None
         return [*self._reconcile(), Report()]
 
     def loaded(self, model: Model) -> list[HostingAction]:
@@ -137,7 +148,7 @@ class Hosting:
 
     def release(self, model: Model) -> list[HostingAction]:
         """No query needs this leaving model any more."""
-        return self._step(model, Event.RELEASED)
+        return self._step(model, Event.RELEASED) + self._reconcile()
 
     def _moves_nothing(self, order: Order) -> bool:
         """Whether an order, as most do, asks for what is served already and at most moves the ceiling."""
@@ -148,6 +159,7 @@ class Hosting:
         if order is None or not self._begins(order):
             return []
         part = self._ready_part(order)
+        self._whole = order
         if len(part.warm) == len(order.warm):
             self.pending = None
         elif part == self.serving:
@@ -171,10 +183,45 @@ class Hosting:
         actions: list[HostingAction] = []
         for model in [one for one in self.states if one not in wanted]:
             actions += self._step(model, Event.UNWANTED)
-        for model in sorted(wanted, key=lambda one: self.state(one) is State.ABSENT):
-            if self.state(model) is not State.ABSENT or State.LOADING not in self.states.values():
+        missing = [one for one in wanted if self.state(one) is State.ABSENT]
+        for model in wanted:
+            if model not in missing:
                 actions += self._step(model, Event.WANTED)
+        if missing and State.LOADING not in self.states.values():
+            actions += self._load(missing[0])
         return actions
+
+    def _load(self, model: Model) -> list[HostingAction]:
+        """Load it if there is room; else wait for what leaves, and let more of what is in force leave if need be."""
+        if self.memory is None:
+            return self._step(model, Event.WANTED)
+        lacking = self._bytes([*self.states, model]) - self.memory
+        if lacking <= 0:
+            return self._step(model, Event.WANTED)
+        leaving = [one for one, state in self.states.items() if state in (State.LEAVING, State.ABANDONED)]
+        kept = self._giving_way(lacking - self._bytes(leaving))
+        if kept != self.serving:
+            self.serving = kept
+            return [Switch(kept), *self._reconcile(), Report()]
+        return [] if leaving else self._step(model, Event.WANTED)  # nothing else could leave: an order alone fits
+
+    def _bytes(self, models: Iterable[Model]) -> int:
+        return sum(self._needs.get(one, 0) for one in models)
+
+    def _giving_way(self, lacking: int) -> Order:
+        """The order in force without as many of its variants as it takes; none of those the pending order has."""
+        asked = _models(self.pending) if self.pending else ()
+        warm = self.serving.warm
+        gone: set[Model] = set()
+        for model in reversed(self._by_urgency(self.serving)):
+            if lacking > 0 and model not in asked:
+                gone.add(model)
+                lacking -= self._needs.get(model, 0)
+        left = tuple(one for one in warm if one.model not in gone)
+        if not left:
+            return Order(self.serving.version)
+        above = sum(one in left for one in warm[: self.serving.ceiling])
+        return replace(self.serving, warm=left, ceiling=min(above, len(left) - 1))
 
     def _by_urgency(self, order: Order) -> tuple[Model, ...]:
         """What to load first: the ceiling, then the fastest, which helps most when queues are long."""

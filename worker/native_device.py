@@ -23,10 +23,10 @@ PLAIN = ("served", "failed", "late", "batches", "rows", "queued", "computed", "q
 class NativeDevice:
     """One device in C++. Readings may be taken from any thread; each is a copy."""
 
-    def __init__(self, name: str, policy: Policy, core: _worker.Station) -> None:
+    def __init__(self, name: str, policy: Policy, core: _worker.Station, memory: int | None) -> None:
         self.name = name
         self.policy = policy
-        self.hosting = Hosting(policy.staged)
+        self.hosting = Hosting(policy.staged, memory)
         self._core = core
 
     @property

@@ -63,7 +63,7 @@ class NativeStation:
             device_type.provider == EMULATED,
             device_type.noise,
         )
-        self.device = NativeDevice(name, policy, self.core)
+        self.device = NativeDevice(name, policy, self.core, device_type.memory)
         self.sessions = Sessions(device_type, loader, self._loaded)
         self._callers: dict[int, Waiting] = {}
         self._epoch = 0

@@ -17,11 +17,11 @@ Outward = Load | Unload | Report
 class Repertoire:
     """Which variants may run which lane. ``linger`` is how long a replaced variant still takes queries, in seconds.
 
-    ``staged`` as in Hosting.
+    ``staged`` and ``memory`` as in Hosting.
     """
 
-    def __init__(self, linger: float = LINGER, staged: bool = True) -> None:
-        self.hosting = Hosting(staged)
+    def __init__(self, linger: float = LINGER, staged: bool = True, memory: int | None = None) -> None:
+        self.hosting = Hosting(staged, memory)
         self.linger = linger
         self._choices: dict[str, tuple[Servable, ...]] = {}  # by application; none of them has been let go
         self._versions: dict[str, int] = {}  # by application, of the order last in force

@@ -75,7 +75,9 @@ def make_stations(
 def _python(
     devices: Mapping[str, DeviceType], policy: Policy, loader: Loader, changed: Callable[[], None]
 ) -> dict[str, AnyStation]:
-    return {name: Station(Device(name, policy), one, loader, changed) for name, one in devices.items()}
+    return {
+        name: Station(Device(name, policy, memory=one.memory), one, loader, changed) for name, one in devices.items()
+    }
 
 
 def _native(

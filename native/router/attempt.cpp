@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "link.hpp"
 #include "sockets.hpp"
 #include "wording.hpp"

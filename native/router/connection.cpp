@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 
 namespace tidewise::router {
 

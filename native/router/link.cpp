@@ -1,6 +1,6 @@
 #include "link.hpp"
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "probe.hpp"
 #include "sockets.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 
 namespace tidewise::router {
 

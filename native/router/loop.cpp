@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 
 namespace tidewise::router {
 

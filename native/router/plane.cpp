@@ -1,6 +1,6 @@
 #include "plane.hpp"
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "orders.hpp"
 #include "proxy.hpp"
 #include "query.hpp"

@@ -1,6 +1,6 @@
 #include "probe.hpp"
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "sockets.hpp"
 #include "wire.hpp"
 

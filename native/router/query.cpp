@@ -5,9 +5,9 @@
 #include <ctime>
 #include <limits>
 
+#include "../clock.hpp"
 #include "admission.hpp"
 #include "answers.hpp"
-#include "clock.hpp"
 #include "wording.hpp"
 
 namespace tidewise::router {

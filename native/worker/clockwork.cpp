@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "query.hpp"
 
 namespace tidewise::worker {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 
 namespace tidewise::worker {
 namespace {

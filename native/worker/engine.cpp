@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 #include "sentences.hpp"
 
 namespace tidewise::worker {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "clock.hpp"
+#include "../clock.hpp"
 
 namespace tidewise::worker {
 namespace {

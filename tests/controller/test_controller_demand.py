@@ -162,3 +162,18 @@ def test_silence_before_the_first_query_is_not_taken_for_demand() -> None:
     estimate = estimator.estimate("a", now)
     assert all(estimate.rates[window] == pytest.approx(20) for window in WINDOWS)
     assert estimate.level == pytest.approx(20)
+
+
+def test_what_was_expected_counts_until_enough_was_seen() -> None:
+    estimator = DemandEstimator({"a": 40.0})
+    estimator.add(0, (Tally("a", 5.0, 0),), 5.0)
+    seen = {}
+    for step in range(1, 80):
+        now = 5.0 + step * 0.25
+        estimator.add(0, (Tally("a", 0.25, 20),), now)
+        estimator.tick(now)
+        seen[step * 0.25] = estimator.estimate("a", now)
+    assert seen[0.25].rates[10.0] == pytest.approx((0.25 * 80 + 3 * 40) / 3.25)
+    assert seen[3.0].rates[10.0] == pytest.approx(60)
+    assert seen[1.0].rates[1.0] == seen[3.0].rates[3.0] == seen[10.0].rates[10.0] == pytest.approx(80)
+    assert 40 < seen[0.5].level < seen[5.0].level < seen[19.0].level == pytest.approx(80, rel=0.05)

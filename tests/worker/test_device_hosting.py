@@ -179,3 +179,40 @@ def test_a_plan_never_runs_on_what_has_been_let_go_of_it() -> None:
     late = world.send(0.2)
     world.until(3.0)
     assert world.answers() == {late.id: "small"}
+
+
+def test_where_memory_is_short_a_swap_keeps_the_ceiling_and_sheds_the_other_siblings() -> None:
+    world = World(memory=140)
+    world.host(LARGE, SMALL, ceiling=1)
+    world.order(order(2, OTHER))
+    assert [one.model.variant for one in world.device.hosting.serving.warm] == ["small"]
+    assert world.device.hosting.serving.version == 1
+    during = world.send(1.0)
+    world.until(10.0)
+    assert world.answers() == {during.id: "small"}
+    assert _loads(world) == ["only"] and [one for _, one in _unloads(world)] == ["large", "small"]
+    assert world.device.hosting.serving.version == 2
+
+
+def test_where_memory_holds_one_variant_the_old_one_serves_what_is_queued_and_goes_first() -> None:
+    world = World(memory=100)
+    world.host(LARGE)
+    world.order(order(2, OTHER))
+    late = world.send(1.0)
+    assert not world.device.hosting.serving.warm
+    world.until(10.0)
+    assert world.answers() == {late.id: "large"}
+    gone, loaded = _unloads(world)[0][0], next(at for at, one in world.log if isinstance(one, Load))
+    assert gone <= loaded
+    assert world.device.hosting.serving.version == 2
+
+
+def test_an_order_that_fails_brings_back_what_gave_way_to_it() -> None:
+    world = World(memory=140)
+    world.host(LARGE, SMALL, ceiling=1)
+    world.broken.add(OTHER.model)
+    world.order(order(2, OTHER))
+    world.until(10.0)
+    assert world.device.hosting.refused == (2, "the file is corrupt")
+    assert [one.model.variant for one in world.device.hosting.serving.warm] == ["large", "small"]
+    assert world.device.hosting.serving.version == 1

@@ -27,9 +27,9 @@ FIRST = int(os.environ.get("WORKER_FIRST", "0"))
 STEPS = 60
 pytestmark = needs_native
 
-MIDDLE = tabulated(Model("pets", "middle", "m1"), {1: 0.02, 3: 0.03, 8: 0.05}, version=3)
-CHANGED = tabulated(Model("pets", "small", "s2"), {1: 0.01, 4: 0.02}, version=1)
-PADDED = tabulated(Model("pets", "middle", "m1"), {4: 0.03, 16: 0.1}, version=3)
+MIDDLE = tabulated(Model("pets", "middle", "m1"), {1: 0.02, 3: 0.03, 8: 0.05}, version=3, memory=40)
+CHANGED = tabulated(Model("pets", "small", "s2"), {1: 0.01, 4: 0.02}, version=1, memory=20)
+PADDED = tabulated(Model("pets", "middle", "m1"), {4: 0.03, 16: 0.1}, version=3, memory=40)
 LADDERS: tuple[tuple[Servable, ...], ...] = (
     (LARGE, MIDDLE, SMALL),
     (LARGE, SMALL),
@@ -39,6 +39,7 @@ LADDERS: tuple[tuple[Servable, ...], ...] = (
     (OTHER,),
     (),
 )
+NEEDS = {one.model: one.memory for ladder in LADDERS for one in ladder}
 LANES = [
     LaneKey("pets"),
     LaneKey("pets", "small"),
@@ -62,7 +63,9 @@ class Twins:
             chance.random() < 0.8,
         )
         linger = chance.choice((0.05, 2.0))
-        self.python, self.native = Device("d0", policy, linger), TwinDevice("d0", policy, linger)
+        self.memory = chance.choice((None, 140, 150, 190, 230))
+        self.python = Device("d0", policy, linger, self.memory)
+        self.native = TwinDevice("d0", policy, linger, self.memory)
         self.chance = chance
         self.now = 100.0
         self.later: list[tuple[float, int, Model | None]] = []
@@ -78,6 +81,7 @@ class Twins:
         assert (len(self.python.queue), self.python.idle) == (self.native.queued, self.native.idle), event
         assert len(self.python._gone) == self.native.gone
         assert self.python.hosting.states == self.native.hosting.states
+        assert self.memory is None or sum(NEEDS[one] for one in self.python.hosting.states) <= self.memory
         for action in mine:
             if isinstance(action, Start):
                 assert self.python.hosting.state(action.batch.servable.model) in (State.READY, State.LEAVING)

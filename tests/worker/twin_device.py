@@ -24,13 +24,13 @@ needs_native = pytest.mark.skipif(not native_is_built(), reason="the C++ batcher
 class TwinDevice:
     """Hosting in Python, the rest in C++; no clock, no threads."""
 
-    def __init__(self, name: str, policy: Policy, linger: float = LINGER) -> None:
+    def __init__(self, name: str, policy: Policy, linger: float = LINGER, memory: int | None = None) -> None:
         from tidewise.native import _worker
         from tidewise.worker.native_device import counters_of, native_order, policy_names
 
         self.name = name
         self.policy = policy
-        self.hosting = Hosting(policy.staged)
+        self.hosting = Hosting(policy.staged, memory)
         self.running: Batch | None = None
         self._counters_of, self._native_order = counters_of, native_order
         self._core = _worker.Machine(*policy_names(policy), policy.max_queue, policy.reserve, linger, SECONDS)

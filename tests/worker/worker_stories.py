@@ -14,9 +14,9 @@ from tidewise.worker.query import LaneKey, Query
 from tidewise.worker.queue import Lane
 from tidewise.worker.servable import Model, Servable, tabulated
 
-SMALL = tabulated(Model("pets", "small", "s1"), {1: 0.01, 2: 0.012, 4: 0.016, 8: 0.024}, version=1)
-LARGE = tabulated(Model("pets", "large", "l1"), {1: 0.05, 2: 0.06, 4: 0.08, 8: 0.12}, version=2)
-OTHER = tabulated(Model("cars", "only", "o1"), {1: 0.02, 4: 0.05})
+SMALL = tabulated(Model("pets", "small", "s1"), {1: 0.01, 2: 0.012, 4: 0.016, 8: 0.024}, version=1, memory=20)
+LARGE = tabulated(Model("pets", "large", "l1"), {1: 0.05, 2: 0.06, 4: 0.08, 8: 0.12}, version=2, memory=80)
+OTHER = tabulated(Model("cars", "only", "o1"), {1: 0.02, 4: 0.05}, memory=60)
 PETS = LaneKey("pets")
 
 
@@ -42,8 +42,9 @@ class World:
         max_queue: int = 512,
         stretch: float = 1.0,
         reserve: float = 0.0,
+        memory: int | None = None,
     ) -> None:
-        self.device = Device("d0", Policy(RULES[rule], CHOICES[choice], max_queue, reserve))
+        self.device = Device("d0", Policy(RULES[rule], CHOICES[choice], max_queue, reserve), memory=memory)
         self.now = 0.0
         self.stretch = stretch
         self.load = 0.5

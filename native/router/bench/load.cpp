@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../clock.hpp"
+#include "../../clock.hpp"
 #include "../connection.hpp"
 #include "../message.hpp"
 #include "../sockets.hpp"

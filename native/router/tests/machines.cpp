@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "../clock.hpp"
+#include "../../clock.hpp"
 #include "../cycle.hpp"
 #include "../health.hpp"
 #include "../loop.hpp"

@@ -5,8 +5,8 @@
 
 #include <iterator>
 
+#include "../../clock.hpp"
 #include "../../router/proxy.hpp"
-#include "../clock.hpp"
 #include "inference.hpp"
 
 namespace tidewise::worker {

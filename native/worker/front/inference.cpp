@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../../clock.hpp"
 #include "../../router/answers.hpp"
 #include "../../router/proxy.hpp"
 #include "../../router/wording.hpp"
-#include "../clock.hpp"
 #include "reply.hpp"
 
 namespace tidewise::worker {

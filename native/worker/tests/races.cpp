@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "../clock.hpp"
+#include "../../clock.hpp"
 #include "../outbox.hpp"
 #include "../station.hpp"
 
