@@ -41,21 +41,28 @@ class Arrivals:
     def rates(self, end: float, windows: Iterable[float]) -> list[float]:
         """The rate of each window that ends then."""
         whole = self._before(end)
-        return [max(0.0, (whole - self._before(end - window)) / window) for window in windows]
+        found = []
+        for window in windows:
+            came = whole - self._before(end - window)
+            found.append(came / window if came > 0 else 0.0)
+        return found
 
     def _before(self, time: float) -> float:
         """Arrivals remembered from before a time, spread evenly inside each bin; the newest is still filling."""
         if not self._sums:
             self._sums = [0.0, *accumulate(self._counts)]
-        place = _bin(time) - self._newest + len(self._counts) - 1
+        index, sums = _bin(time), self._sums
+        place = index - self._newest + len(sums) - 2
         if place < 0:
             return 0.0
-        if place >= len(self._counts):
-            return self._sums[-1]
-        start = _bin(time) * BIN
+        if place >= len(sums) - 1:
+            return sums[-1]
+        start = index * BIN
+        if start == time < self._until:
+            return sums[place]
         known = min(start + BIN, self._until)
         part = min(1.0, (time - start) / (known - start)) if known > start else 1.0
-        return self._sums[place] + self._counts[place] * part
+        return sums[place] + self._counts[place] * part
 
     def _advance(self, index: int) -> None:
         if not self._counts:

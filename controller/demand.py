@@ -74,10 +74,11 @@ class DemandEstimator:
         self._levelled = end if self._levelled is None else max(end, self._levelled)
         if seconds <= 0:
             return
+        weight = 1 - math.exp(-seconds / MEAN_AGE)
         for name, arrivals in self._arrivals.items():
             here = arrivals.rate(end, min(seconds, WINDOWS[-1]))
             before = self._levels.get(name, self.expected.get(name, here))
-            self._levels[name] = before + (1 - math.exp(-seconds / MEAN_AGE)) * (here - before)
+            self._levels[name] = before + weight * (here - before)
 
     def estimate(self, application: str, now: float) -> Estimate:
         """What is known of this application; zeros if nothing. Reading changes nothing."""

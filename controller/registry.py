@@ -16,7 +16,7 @@ STALL = 1.0  # seconds between two ticks after which the controller itself was a
 REMEMBERED = 100  # departed devices kept for the status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # never changed, but not frozen: every report makes some
 class Device:
     """One device that is attached now, through the stream ``connection``."""
 
@@ -158,10 +158,10 @@ class Registry:
         """Take in a report after which the same devices are there as before."""
         self._links[connection].seen = now
         old = {one.name: self._devices[one.name] for one in report.devices}
-        readiness = any(_serves_otherwise(old[one.name].report, one) for one in report.devices)
-        refusals, unprofiled = _refusals(old, report.devices), _unprofiled(old, report.devices)
         for one in report.devices:
             self._devices[one.name] = Device(one, report.process, report.address, connection)
+        readiness = any(_serves_otherwise(old[one.name].report, one) for one in report.devices)
+        refusals, unprofiled = _refusals(old, report.devices), _unprofiled(old, report.devices)
         if not (readiness or refusals or unprofiled):
             return NOTHING
         return Facts(readiness=readiness, refusals=refusals, unprofiled=unprofiled)

@@ -29,7 +29,7 @@ class Unprofiled:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # never changed, but not frozen: many are made, and freezing takes three times as long
 class DeviceReport:
     """One device as its worker process sees it.
 

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Backlog(NamedTuple):
+@dataclass(slots=True)
+class Backlog:
     """``since`` is when its first query can have begun: at the last answer, or at the send that ended idleness."""
 
     outstanding: int
     since: float
 
 
-IDLE = Backlog(0, 0.0)
 Backlogs = Mapping[str, Backlog]  # by worker; an absent worker is idle
 
 
-def begun(backlog: Backlog | None, now: float) -> Backlog:
-    """The backlog with one more query sent."""
-    return Backlog(1, now) if backlog is None else Backlog(backlog.outstanding + 1, backlog.since)
+def begun(backlogs: dict[str, Backlog], worker: str, now: float) -> None:
+    """One more query was sent to this worker."""
+    backlog = backlogs.get(worker)
+    if backlog is None:
+        backlogs[worker] = Backlog(1, now)
+    else:
+        backlog.outstanding += 1
 
 
-def ended(backlog: Backlog, now: float, answered: bool) -> Backlog | None:
-    """The backlog with one query less, None if that was the last; only an answer shows that the worker moved on."""
+def ended(backlogs: dict[str, Backlog], worker: str, now: float, answered: bool) -> None:
+    """One query less; with its last query a worker is idle again. Only an answer shows that the worker moved on."""
+    backlog = backlogs[worker]
     if backlog.outstanding <= 1:
-        return None
-    return Backlog(backlog.outstanding - 1, now if answered else backlog.since)
+        del backlogs[worker]
+        return
+    backlog.outstanding -= 1
+    if answered:
+        backlog.since = now

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tidewise.core.errors import ConfigError
 from tidewise.core.outcome import Reason
-from tidewise.router.backlog import IDLE, Backlogs
+from tidewise.router.backlog import Backlogs
 from tidewise.router.table import Lane, View
 
 
@@ -66,12 +66,10 @@ def weighted_backlog(lane: Lane, backlogs: Backlogs, now: float) -> float:
     cost, backlog = lane.cost, backlogs.get(lane.route.worker)
     if backlog is None:
         return cost
-    outstanding, since = backlog
+    outstanding, elapsed = backlog.outstanding, now - backlog.since
     here = cost * (outstanding + 1)
-    if outstanding:
-        elapsed = now - since
-        if 0 <= elapsed < max(cost, lane.batch):
-            here -= CREDIT * min(elapsed, cost * outstanding)
+    if 0 <= elapsed < cost or 0 <= elapsed < lane.batch:
+        here -= CREDIT * min(elapsed, cost * outstanding)
     return here
 
 
@@ -79,10 +77,10 @@ def least_backlog(view: View, backlogs: Backlogs, now: float, turn: int, generat
     """The lane with the least weighted backlog; among idle workers the cycle decides, so that shares hold."""
     best, least = view.lanes[0], float("inf")
     for lane in view.lanes:
-        here = weighted_backlog(lane, backlogs, now)
+        here = weighted_backlog(lane, backlogs, now) if lane.route.worker in backlogs else lane.cost
         if here < least:
             best, least = lane, here
-    if _busy(best, backlogs):
+    if best.route.worker in backlogs:
         return best
     return _next_idle(view, backlogs, turn) or best
 
@@ -91,13 +89,9 @@ def _next_idle(view: View, backlogs: Backlogs, turn: int) -> Lane | None:
     lanes, cycle = view.lanes, view.cycle
     for step in range(len(lanes)):
         lane = lanes[cycle[(turn + step) % len(cycle)]]
-        if not _busy(lane, backlogs):
+        if lane.route.worker not in backlogs:
             return lane
     return None
-
-
-def _busy(lane: Lane, backlogs: Backlogs) -> bool:
-    return backlogs.get(lane.route.worker, IDLE).outstanding > 0
 
 
 def cycle(view: View, backlogs: Backlogs, now: float, turn: int, generator: random.Random) -> Lane:

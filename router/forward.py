@@ -175,7 +175,7 @@ class Forwarder:
         """One attempt. However it ends, cancelled by the caller included, the worker's backlog is settled."""
         worker, link, sent = lane.route.worker, self.links[lane.route.address], time.monotonic()
         query.worker, metadata = worker, ((WORKER_KEY, worker), *query.metadata)
-        self._backlogs[worker] = begun(self._backlogs.get(worker), sent)
+        begun(self._backlogs, worker, sent)
         heard = False
         try:
             answer = await link.infer(query.body, timeout=query.deadline - sent, metadata=metadata)
@@ -199,11 +199,7 @@ class Forwarder:
         now = time.monotonic()
         if heard:
             link.heard = now
-        left = ended(self._backlogs[worker], now, heard)
-        if left is None:
-            del self._backlogs[worker]
-        else:
-            self._backlogs[worker] = left
+        ended(self._backlogs, worker, now, heard)
 
     def _settle(self, query: Query, answer: bytes | Failure, now: float) -> bytes | Failure:
         if isinstance(answer, Failure):

@@ -189,18 +189,16 @@ def smooth_cycle(shares: tuple[float, ...], slots: int = SLOTS) -> tuple[int, ..
     index is ever a whole turn ahead of or behind its part (Baruah, Cohen, Plaxton and Varvel, 1996: proportionate
     progress).
     """
-    turns = sorted(
-        (turn * slots // count, -(-(turn + 1) * slots // count), index)
-        for index, count in enumerate(_counts(shares, slots))
-        for turn in range(count)
-    )
+    counts = _counts(shares, slots)
+    coming: list[list[tuple[int, int]]] = [[] for _ in range(slots)]  # by slot: due, index
+    for index, count in enumerate(counts):
+        for turn in range(count):
+            coming[turn * slots // count].append((-(-(turn + 1) * slots // count), index))
     cycle: list[int] = []
-    waiting: list[tuple[int, int]] = []  # due, index
-    position = 0
-    for slot in range(len(turns)):
-        while position < len(turns) and turns[position][0] <= slot:
-            heappush(waiting, turns[position][1:])
-            position += 1
+    waiting: list[tuple[int, int]] = []
+    for slot in range(sum(counts)):
+        for turn_of in coming[slot]:
+            heappush(waiting, turn_of)
         cycle.append(heappop(waiting)[1])
     return tuple(cycle)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -30,8 +30,8 @@ class Totals:
 @dataclass(slots=True)
 class _Counts:
     arrivals: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
-    variants: Counter[str] = field(default_factory=Counter)
+    outcomes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    variants: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class TallyBook:
         for (outcome, reason), count in counts.ended.items():
             found.outcomes[outcome] += count
             self.totals.ended[label, outcome, reason] += count
-        found.variants.update(counts.answered)
+        for variant, count in counts.answered.items():
+            found.variants[variant] += count
 
     def close(self, now: float) -> tuple[Tally, ...]:
         """The window up to now, one tally for each application (also those without a query), and a new window."""

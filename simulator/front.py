@@ -14,7 +14,7 @@ from tidewise.router.backlog import Backlog, begun, ended
 from tidewise.router.choice import Choose, Refusal, choice, decide
 from tidewise.router.table import EMPTY_VIEW, RoutingTable, View, build
 from tidewise.router.tally import TallyBook
-from tidewise.simulator.ledger import End, Ledger
+from tidewise.simulator.ledger import Ledger
 from tidewise.simulator.world import World
 from tidewise.worker.query import Batch, LaneKey, Query
 
@@ -59,10 +59,10 @@ class Front:
         budget = self._budgets[index]
         picked = decide(self._choose, self._views[code], self._backlogs, now, budget, turn, self._generator)
         if isinstance(picked, Refusal):
-            self._end(index, End(now, "", None, picked.reason))
+            self._end(index, now, "", None, picked.reason)
             return
         worker = picked.route.worker
-        self._backlogs[worker] = begun(self._backlogs.get(worker), now)
+        begun(self._backlogs, worker, now)
         there = now + self._hop
         self.sent.append((there, worker, Query(index, lane, there, there + budget)))
 
@@ -75,24 +75,20 @@ class Front:
         now, index, worker, batch, reason = heard
         if batch is not None and now - self._due[index] > self._budgets[index]:
             batch, reason = None, Reason.DEADLINE
-        left = ended(self._backlogs[worker], now, answered=reason is not Reason.DEADLINE)
-        if left is None:
-            del self._backlogs[worker]
-        else:
-            self._backlogs[worker] = left
-        self._end(index, End(now, worker, batch, reason))
+        ended(self._backlogs, worker, now, answered=reason is not Reason.DEADLINE)
+        self._end(index, now, worker, batch, reason)
 
     def report(self, now: float) -> RouterReport:
         """What the controller is told: the tallies since the report before."""
         return RouterReport("router", "", self._table.revision, self._tally.close(now))
 
-    def _end(self, index: int, end: End) -> None:
+    def _end(self, index: int, now: float, worker: str, batch: Batch | None, reason: Reason | None) -> None:
         name = self._lanes[self._codes[index]].application
-        if end.batch is None:
-            self._tally.ended(name, OUTCOME_OF_REASON[end.reason or Reason.INTERNAL])
+        if batch is None:
+            self._tally.ended(name, OUTCOME_OF_REASON[reason or Reason.INTERNAL])
         else:
-            self._tally.ended(name, Outcome.ON_TIME, end.batch.servable.model.variant)
-        self._ledger.end(index, end)
+            self._tally.ended(name, Outcome.ON_TIME, batch.servable.model.variant)
+        self._ledger.end(index, now, worker, batch, reason)
 
 
 def _budgets(world: World) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tidewise.core.application import Application
 from tidewise.core.outcome import OUTCOME_OF_REASON, Outcome, Reason
@@ -11,15 +10,8 @@ from tidewise.core.record import QueryRecord
 from tidewise.core.trace import Trace
 from tidewise.worker.query import Batch
 
-
-@dataclass(slots=True)
-class End:
-    """One query's end; ``batch`` is None where there was no answer. Times are seconds of the trace."""
-
-    at: float
-    worker: str
-    batch: Batch | None = None
-    reason: Reason | None = None
+End = tuple[float, str, Batch | None, Reason | None]
+"""One query's end: when, in seconds of the trace, where, in which batch (None: no answer), and why there is none."""
 
 
 class Ledger:
@@ -29,10 +21,10 @@ class Ledger:
         self.ends: list[End | None] = [None] * len(trace)
         self.open = len(trace)
 
-    def end(self, index: int, end: End) -> None:
+    def end(self, index: int, at: float, worker: str, batch: Batch | None, reason: Reason | None) -> None:
         """One query ended."""
         assert self.ends[index] is None, f"query {index} ended twice"
-        self.ends[index] = end
+        self.ends[index] = at, worker, batch, reason
         self.open -= 1
 
 
@@ -45,24 +37,24 @@ def records(
     for end, due, code, deadline in columns:
         assert end is not None, "the simulation has not ended"
         name = trace.names[code]
-        end.at += caller
-        if end.batch is None:
-            yield _unanswered(name, due, deadline, end)
+        at, worker, batch, reason = end
+        if batch is None:
+            yield _unanswered(name, due, deadline, at + caller, worker, reason or Reason.INTERNAL)
         else:
-            yield _answered(name, due, deadline, end, end.batch, accuracy)
+            yield _answered(name, due, deadline, at + caller, worker, batch, accuracy)
 
 
-def _unanswered(name: str, due: float, deadline: float, end: End) -> QueryRecord:
-    reason = end.reason or Reason.INTERNAL
+def _unanswered(name: str, due: float, deadline: float, at: float, worker: str, reason: Reason) -> QueryRecord:
     outcome = OUTCOME_OF_REASON[reason]
-    return QueryRecord(name, due, due, end.at, deadline, outcome, reason.value, worker=end.worker)
+    return QueryRecord(name, due, due, at, deadline, outcome, reason.value, worker=worker)
 
 
 def _answered(
     name: str,
     due: float,
     deadline: float,
-    end: End,
+    at: float,
+    worker: str,
     batch: Batch,
     accuracy: Mapping[tuple[str, str], float | None],
 ) -> QueryRecord:
@@ -71,13 +63,13 @@ def _answered(
         application=name,
         due=due,
         sent=due,
-        ended=end.at,
+        ended=at,
         deadline=deadline,
-        outcome=Outcome.ON_TIME if end.at - due <= deadline else Outcome.LATE,
+        outcome=Outcome.ON_TIME if at - due <= deadline else Outcome.LATE,
         variant=variant,
-        worker=end.worker,
+        worker=worker,
         plan_version=batch.plan_version,
         queued=batch.started - due,
-        computed=end.at - batch.started,
+        computed=at - batch.started,
         accuracy=accuracy[name, variant],
     )

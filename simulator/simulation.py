@@ -95,11 +95,11 @@ class Simulation:
         """Until every query has ended."""
         arrivals = self.world.trace.arrival.tolist()
         arrivals.append(NEVER)
-        heap, stations = self.timeline.heap, self.site.stations
+        heap, stations, ledger = self.timeline.heap, self.site.stations, self.ledger
         sent, heard = self.front.sent, self.front.heard
         arrived, deliver, hear = self.front.arrived, self.site.deliver, self.front.hear
         index, due = 0, arrivals[0]
-        while self.ledger.open:
+        while ledger.open:
             now = heap[0][0]
             if heard and heard[0][0] <= now and heard[0][0] <= due and (not sent or heard[0][0] <= sent[0][0]):
                 hear(heard.popleft())

@@ -78,7 +78,7 @@ class Site:
 
     def reports(self, now: float) -> tuple[DeviceReport, ...]:
         """What the controller is told of each device."""
-        return tuple(_report(station, now) for station in self.stations.values())
+        return tuple([_report(station, now) for station in self.stations.values()])
 
     def samples(self, now: float) -> list[WorkerSample]:
         """What each device hosts and does now."""

@@ -1,28 +1,31 @@
-"""What a device machine asks of whoever drives it, real or simulated. Tuples, since every query makes some."""
+"""What a device machine asks of whoever drives it, real or simulated. Not frozen, since every query makes some."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from tidewise.core.outcome import Reason
 from tidewise.worker.hosting import Load, Report, Unload
 from tidewise.worker.query import Batch, Query
 
 
-class Start(NamedTuple):
+@dataclass(slots=True)
+class Start:
     """Run this batch, then say ``batch_done``. At most one runs at a time."""
 
     batch: Batch
 
 
-class Answered(NamedTuple):
+@dataclass(slots=True)
+class Answered:
     """The query's last rows came with this batch; send the answer."""
 
     query: Query
     batch: Batch
 
 
-class Ended(NamedTuple):
+@dataclass(slots=True)
+class Ended:
     """The query ends without an answer."""
 
     query: Query

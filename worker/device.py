@@ -82,14 +82,14 @@ class Device:
         late = False
         for part in batch.parts:
             query = part.query
-            if query.id in gone:
+            if gone and query.id in gone:
                 late = late or now > query.deadline + SLACK
                 continue
             if failures and query.id in failures:
                 self.queue.cancel(query.id)
                 counts.failed += 1
                 actions.append(self._ended(query, Reason.ENGINE, failures[query.id]))
-            elif part.last:
+            elif part.start + part.rows == query.rows:  # its last
                 missed = now > query.deadline + SLACK
                 late = late or missed
                 self.counters.answered(query, batch, missed, counts, now)
@@ -210,7 +210,7 @@ class Device:
         return None
 
     def _start(self, lane: Lane, servable: Servable, run: Run, actions: list[Action], now: float) -> None:
-        parts = tuple(Part(query, query.rows - left, left) for query, left in self.queue.pop(lane, run.count))
+        parts = tuple([Part(query, query.rows - left, left) for query, left in self.queue.pop(lane, run.count)])
         first = parts[0]
         if run.rows < first.rows:
             parts = (Part(first.query, first.start, run.rows),)

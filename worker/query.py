@@ -43,11 +43,6 @@ class Part:
     start: int
     rows: int
 
-    @property
-    def last(self) -> bool:
-        """Whether this part completes its query."""
-        return self.start + self.rows == self.query.rows
-
 
 @dataclass(slots=True, eq=False)
 class Batch:

@@ -41,13 +41,17 @@ class Lane:
 
     def add(self, query: Query, rows: int) -> None:
         """Put a query behind those with its deadline or an earlier one."""
-        place = len(self.deadlines)
-        if place and query.deadline < self.deadlines[-1]:
-            place = bisect_right(self.deadlines, query.deadline)
-        self.queries.insert(place, query)
-        self.deadlines.insert(place, query.deadline)
-        self.rows.insert(place, rows)
         self.total += rows
+        deadline, deadlines = query.deadline, self.deadlines
+        if not deadlines or deadline >= deadlines[-1]:
+            self.queries.append(query)
+            deadlines.append(deadline)
+            self.rows.append(rows)
+            return
+        place = bisect_right(deadlines, deadline)
+        self.queries.insert(place, query)
+        deadlines.insert(place, deadline)
+        self.rows.insert(place, rows)
 
     def remove(self, query: Query) -> None:
         """Take out one query wherever it stands."""
@@ -59,9 +63,14 @@ class Lane:
 
     def pop(self, count: int) -> list[tuple[Query, int]]:
         """Take the first ``count`` queries with their rows."""
-        taken = list(zip(self.queries[:count], self.rows[:count], strict=True))
+        if count == len(self.queries):  # all of them, as most often
+            everything = list(zip(self.queries, self.rows, strict=True))
+            self.queries, self.deadlines, self.rows, self.total = [], [], [], 0
+            return everything
+        rows = self.rows[:count]
+        taken = list(zip(self.queries[:count], rows, strict=True))
         del self.queries[:count], self.deadlines[:count], self.rows[:count]
-        self.total -= sum(rows for _, rows in taken)
+        self.total -= sum(rows)
         return taken
 
 
@@ -107,7 +116,8 @@ class Queue:
         taken = lane.pop(count)
         for query, _ in taken:
             del self._lane_of[query.id]
-        self._forget_if_empty(lane)
+        if not lane.queries:
+            del self.lanes[lane.key]
         return taken
 
     def expire(self, now: float) -> list[Query]:

@@ -27,6 +27,7 @@ class Repertoire:
         self._versions: dict[str, int] = {}  # by application, of the order last in force
         self._servables: dict[tuple[str, str], Servable] = {}
         self._release_at: dict[Model, float] = {}
+        self.lingers = False  # whether any replaced variant is still here
 
     def candidates(self, lane: LaneKey) -> tuple[Servable, ...]:
         """The variants that may run a lane, the preferred one first; none if it cannot be served here."""
@@ -38,7 +39,7 @@ class Repertoire:
     def takes(self, lane: LaneKey, now: float) -> bool:
         """Whether new queries of this lane are served."""
         candidates = self.candidates(lane)
-        if not candidates or not self._release_at:
+        if not candidates or not self.lingers:
             return bool(candidates)
         return self._release_at.get(candidates[0].model, NEVER) > now
 
@@ -51,12 +52,8 @@ class Repertoire:
         outward = self._applied(actions)
         leaving = self.hosting.leaving()
         self._release_at = {model: self._release_at.get(model, now + self.linger) for model in leaving}
+        self.lingers = bool(leaving)
         return outward
-
-    @property
-    def lingers(self) -> bool:
-        """Whether any replaced variant is still here."""
-        return bool(self._release_at)
 
     def release(self, now: float, needed: Callable[[Model], bool], queued: Iterable[str]) -> list[Outward]:
         """Let go of replaced variants whose time has come and that no query needs; forget what nothing serves.
@@ -72,6 +69,7 @@ class Repertoire:
                 del self._servables[model[:2]]
             left = self._choices.get(model.application, ())
             self._choices[model.application] = tuple(one for one in left if one.model != model)
+        self.lingers = bool(self._release_at)
         held = {self.hosting.serving.application, *queued, *(model.application for model in self._release_at)}
         self._choices = {name: left for name, left in self._choices.items() if left and name in held}
         return outward

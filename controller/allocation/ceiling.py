@@ -22,18 +22,18 @@ def ceilings(devices: Mapping[str, int], hulls: Mapping[str, tuple[Rung, ...]], 
     """
     at = {name: len(hulls[name]) - 1 for name, n in devices.items() if n > 0 and hulls.get(name)}
     before = dict(at)
-    while _capacity(devices, hulls, at) < rate:
+    while (reached := _capacity(devices, hulls, at)) < rate:
         steps = [(_step_price(hulls[name][i - 1], hulls[name][i]), name) for name, i in at.items() if i > 0]
         if not steps:
             break
         before = dict(at)
         at[min(steps)[1]] -= 1
-    chosen = before if _capacity(devices, hulls, at) >= rate else at
+    chosen = before if reached >= rate else at
     return {name: hulls[name][i].variant for name, i in chosen.items()}
 
 
 def _capacity(devices: Mapping[str, int], hulls: Mapping[str, tuple[Rung, ...]], at: Mapping[str, int]) -> float:
-    return sum(devices[name] * hulls[name][i].capacity for name, i in at.items())
+    return sum([devices[name] * hulls[name][i].capacity for name, i in at.items()])
 
 
 def _step_price(faster: Rung, better: Rung) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from tidewise.controller.case_builder import joined
 from tidewise.core.case import Case
@@ -22,14 +23,14 @@ def shared(
     So reserve costs no accuracy while nothing is scarce: a router that weighs backlogs by share comes to it late.
     """
     weight: dict[str, float] = {}
-    hosts: dict[str, list[tuple[Assignment, str]]] = defaultdict(list)  # with the ceiling as the case names it
+    hosts: dict[str, list[tuple[float, Assignment, str]]] = defaultdict(list)  # accuracy, whose, of which ceiling
     for one in assignments:
-        hosts[one.application].append((one, joined(one.application, one.ceiling)))
+        ceiling = joined(one.application, one.ceiling)
+        hosts[one.application].append((case.variants[ceiling].accuracy, one, ceiling))
     for name, mine in hosts.items():
-        mine.sort(key=lambda pair: -case.variants[pair[1]].accuracy)
+        mine.sort(key=itemgetter(0), reverse=True)
         left, worst = EASE * rates.get(name, 0.0), 1.0
-        for one, ceiling in mine:
-            accuracy = case.variants[ceiling].accuracy
+        for accuracy, one, ceiling in mine:
             spare = left <= 0 and accuracy < worst
             weight[one.worker] = one.capacity * (SPARE if spare else 1.0)
             if not spare:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -31,8 +31,9 @@ class Steering:
 
     case: Case
     kind_of: Mapping[str, str]
-    _ladders: dict[tuple[str, str, tuple[str, ...]], tuple[Rung, ...]] = field(default_factory=dict)
+    _ladders: dict[tuple[str, str], tuple[Rung, ...]] = field(default_factory=dict)  # by class and application
     _labels: dict[_Class, str] = field(default_factory=dict)
+    _classes: dict[str, _Class] = field(default_factory=dict)  # by label
 
     def steered(self, assignments: tuple[Assignment, ...], view: View, planned: bool = False) -> tuple[Assignment, ...]:
         """The assignments with the ceilings that demand asks for now.
@@ -40,38 +41,41 @@ class Steering:
         A device counts for what it serves; ``planned`` counts it for what it is about to serve.
         """
         kind_of = {name: kind for name, kind in self.kind_of.items() if name in view.devices}
-        holding: dict[str, Counter[_Class]] = defaultdict(Counter)
-        for one in assignments:
+        labels = [self._label(kind_of.get(one.worker, ""), one.warm) for one in assignments]
+        holding: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for one, label in zip(assignments, labels, strict=True):
             if one.worker in kind_of:
                 serves = one.application if planned else serves_now(view, one.worker)
-                holding[serves][kind_of[one.worker], one.warm if serves == one.application else ()] += 1
+                mine = serves == one.application
+                holding[serves][label if mine else self._label(kind_of[one.worker], ())] += 1
         known = self.case.applications
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in known}
         aimed = tuple(
-            _aimed(one, aims.get(one.application, {}).get(self._label((kind_of.get(one.worker, ""), one.warm))))
-            for one in assignments
+            _aimed(one, aims.get(one.application, {}).get(label))
+            for one, label in zip(assignments, labels, strict=True)
         )
         rates = {name: _rate(one, view.applications[name].slo) for name, one in view.estimates.items()}
         return tuple(shared(aimed, self.case, kind_of, rates))
 
-    def _aims(self, name: str, classes: Mapping[_Class, int], view: View) -> dict[str, str]:
+    def _aims(self, name: str, classes: Mapping[str, int], view: View) -> dict[str, str]:
         """The ceiling of each class of alike devices; those on their way to another family count whole."""
-        ladders = {self._label(one): self._ladder(one[0], name, one[1]) for one in classes}
-        rate = _rate(view.estimates.get(name, Estimate()), view.applications[name].slo)
-        return ceilings({self._label(one): count for one, count in classes.items()}, ladders, rate)
+        ladders = {label: self._ladder(label, name) for label in classes}
+        return ceilings(classes, ladders, _rate(view.estimates.get(name, Estimate()), view.applications[name].slo))
 
-    def _label(self, one: _Class) -> str:
-        """The class as a text; made once."""
-        known = self._labels.get(one)
+    def _label(self, kind: str, warm: tuple[str, ...]) -> str:
+        """The class of devices of a kind that keep this warm, as a text."""
+        known = self._labels.get((kind, warm))
         if known is None:
-            known = self._labels[one] = str(one)
+            known = self._labels[kind, warm] = str((kind, warm))
+            self._classes[known] = kind, warm
         return known
 
-    def _ladder(self, kind: str, name: str, warm: tuple[str, ...]) -> tuple[Rung, ...]:
-        """The hull of what is warm, of all if nothing is; made once."""
-        known = self._ladders.get((kind, name, warm))
+    def _ladder(self, label: str, name: str) -> tuple[Rung, ...]:
+        """The hull of what the class keeps warm, of all if that is nothing; made once."""
+        known = self._ladders.get((label, name))
         if known is None:
-            known = self._ladders[kind, name, warm] = ladder(self.case, kind, name, warm or None)
+            kind, warm = self._classes[label]
+            known = self._ladders[label, name] = ladder(self.case, kind, name, warm or None)
         return known
 
 

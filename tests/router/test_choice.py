@@ -111,10 +111,14 @@ def test_an_unknown_policy_is_named_with_the_known_ones() -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
 def test_a_backlog_counts_what_is_out(steps: list[tuple[bool, bool]]) -> None:
-    backlog, expected = None, 0
+    backlogs: dict[str, Backlog] = {}
+    expected, since = 0, 0.0
     for now, (send, answered) in enumerate(steps):
         if send:
-            backlog, expected = begun(backlog, now), expected + 1
-        elif backlog is not None:
-            backlog, expected = ended(backlog, now, answered), expected - 1
-        assert (backlog.outstanding if backlog else 0) == expected
+            since = now if expected == 0 else since
+            begun(backlogs, "a", now)
+            expected += 1
+        elif expected:
+            ended(backlogs, "a", now, answered)
+            expected, since = expected - 1, now if answered else since
+        assert backlogs.get("a") == (Backlog(expected, since) if expected else None)

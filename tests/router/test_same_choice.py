@@ -57,12 +57,10 @@ def python(lanes: list[tuple[float, float, float]], steps: list[tuple[int, float
         now += wait
         worker = str(which % len(lanes))
         if kind == 0 and worker in backlogs:
-            left = ended(backlogs.pop(worker), now, flag)
-            if left is not None:
-                backlogs[worker] = left
+            ended(backlogs, worker, now, flag)
             history.asked.append(f"end {worker} {now!r} {int(flag)}")
         elif kind == 1:
-            backlogs[worker] = begun(backlogs.get(worker), now)
+            begun(backlogs, worker, now)
             history.asked.append(f"begin {worker} {now!r}")
         else:
             policy, budget = POLICIES[flag], wait * 20
