@@ -121,7 +121,7 @@ async def test_a_call_without_a_query_is_an_error_and_counts_as_none():
         await on.tell(snapshot([route("a", worker.address)]))
         call = on.client.channel.stream_unary("/inference.GRPCInferenceService/ModelInfer")
         with pytest.raises(grpc.aio.AioRpcError):
-            await call(iter(()), timeout=3)
+            await call(iter(()), timeout=1)
         await served(on)
         assert len(worker.seen) == 1
 
