@@ -89,17 +89,13 @@ def tolerance(application: str, variant: str) -> float:
 
 @EACH_VARIANT
 def test_the_first_images_score_as_all_of_them_did(application: str, variant: str) -> None:
-    images, labels = (values[:1000] for values in test_data(application))
-    logits = np.concatenate([session_run(application, variant, part) for part in np.array_split(images, 10)])
+    images, labels = (values[:500] for values in test_data(application))
+    running = session(application, variant)
+    logits = np.concatenate([running.run(["logits"], {"image": part})[0] for part in np.array_split(images, 10)])
     share = float((logits.argmax(1) == labels).mean())
     measured = recorded(application, "accuracy.json")["variants"][variant]["accuracy"]
     spread = np.sqrt(measured * (1 - measured) / len(labels))
     assert abs(share - measured) <= 4 * spread
-
-
-def session_run(application: str, variant: str, images: np.ndarray) -> np.ndarray:
-    logits: np.ndarray = session(application, variant).run(["logits"], {"image": images})[0]
-    return logits
 
 
 @EACH_VARIANT
