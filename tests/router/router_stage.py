@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import grpc
 from grpc_health.v1 import health_pb2
 
+from tidewise.core.cluster import Limits
 from tidewise.core.outcome import REASON_KEY
 from tidewise.core.repository import ApplicationSource
 from tidewise.core.routes import Route, RoutingSnapshot
@@ -60,7 +61,7 @@ def snapshot(
     applications: tuple[str, ...] = ("garments",),
     revision: int = 1,
     slo_ms: float = 20_000.0,
-    max_message: int = 8 * 1024 * 1024,
+    max_message: int = Limits().max_message,  # another one would have the router change servers
     routing: str = "least-backlog",
 ) -> control.RoutingSnapshot:
     sources = {name: source(name, slo_ms) for name in applications}
