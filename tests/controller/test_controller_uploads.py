@@ -63,6 +63,7 @@ def test_an_applied_application_is_served_fetched_and_there_after_a_restart(tmp_
     tell(story)
 
 
+@pytest.mark.usefixtures("patient_rejoin")
 def test_a_controller_restarted_amid_a_replacement_takes_nothing_out_of_service(
     tmp_path: Path, repository: Path
 ) -> None:

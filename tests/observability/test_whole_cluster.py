@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import grpc
 import pytest
 from observed import Process, Scrape, tidewise, wait_until
-from worker_cluster import BEST, digits, images, profile_of, request
+from worker_cluster import BEST, digits, images, patient, profile_of, request
 
 from tidewise.cli.options import STARTER_MODELS
 from tidewise.cli.state_folder import STATE_FILE
@@ -65,21 +65,23 @@ class Up:
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("up")
-    applications = [read_source(STARTER_MODELS / name).parse() for name in ("digits", "garments")]
+    models = [patient(folder / "models", STARTER_MODELS / name) for name in ("digits", "garments")]
+    applications = [read_source(one).parse() for one in models]
     entries = [one for each in applications for one in profile_of(each, "pretend").entries.values()]
     (folder / "profile.json").write_text(format_profile(Profile().with_entries(entries)))
     (folder / "cluster.toml").write_text(CLUSTER)
     state = folder / "state"
     words = ("up", "--cluster", str(folder / "cluster.toml"), "--state", str(state))
+    words += ("--repository", str(folder / "models"))
     with (folder / "out").open("w") as out:
         process = subprocess.Popen([sys.executable, "-m", "tidewise.cli.main", *words], stdout=out, stderr=out)
     try:
-        wait_until(lambda: "ready: " in (folder / "out").read_text(), "ready", 80)
+        wait_until(lambda: "ready: " in (folder / "out").read_text(), "ready", 100)
         ready = next(line for line in (folder / "out").read_text().splitlines() if line.startswith("ready: "))
         yield Up(ready, json.loads((state / STATE_FILE).read_text()), state / "logs")
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(40)
+        process.wait(60)
 
 
 def test_up_lists_the_metrics_of_every_process(up: Up) -> None:
@@ -94,7 +96,7 @@ def test_router_and_workers_count_the_same_answers(up: Up) -> None:
     with grpc.insecure_channel(up.state["router"]) as channel:
         stub = GRPCInferenceServiceStub(channel)
         for _ in range(10):
-            stub.ModelInfer(request(images(1)), timeout=10)
+            stub.ModelInfer(request(images(1)), timeout=60)
     routed = up.state["metrics"]["router"]  # which reads the counts of a data plane in C++ a few times a second
     wait_until(lambda: Scrape(routed).sum("tidewise_router_answers_total", application="digits") == 10, "ten answers")
     router, worker = (Scrape(up.state["metrics"][name]) for name in ("router", "worker-pretend"))
@@ -137,24 +139,23 @@ def test_watching_without_a_terminal_prints_plain_lines(up: Up, tmp_path: Path) 
         watching = subprocess.Popen(words, stdout=file)
     wait_until(lambda: out.read_text().count("\n") >= 1, "a line")
     watching.send_signal(signal.SIGINT)
-    assert watching.wait(20) == 0
+    assert watching.wait(60) == 0
     assert all("| plan " in line and "digits" in line for line in out.read_text().splitlines())
     assert "\x1b" not in out.read_text()
 
 
 def test_watching_on_a_terminal_is_one_screen_until_it_is_interrupted(up: Up) -> None:
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "tidewise.cli.main", "status", "--controller", up.state["controller"], "--watch"]
+    command = [sys.executable, "-m", "tidewise.cli.main", "status", "--controller", up.state["controller"], "--watch"]
     terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
-    watching = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=terminal)
+    watching = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=terminal)
     os.close(theirs)
-    seen = read_for(ours, 4.0)
+    words = [f"Tidewise at {up.state['controller']}", "digits", "garments", "pretend-0"]
+    seen = read_until(ours, ["\x1b[", *words])
     watching.send_signal(signal.SIGINT)
-    rest = read_for(ours, 20.0)
-    assert watching.wait(20) == 0
+    rest = read_until(ours)
+    assert watching.wait(60) == 0
     assert "Traceback" not in seen + rest
-    assert "\x1b[" in seen
-    assert all(word in seen for word in (f"Tidewise at {up.state['controller']}", "digits", "garments", "pretend-0"))
 
 
 def test_watching_as_json_is_one_object_a_line(up: Up, tmp_path: Path) -> None:
@@ -164,22 +165,24 @@ def test_watching_as_json_is_one_object_a_line(up: Up, tmp_path: Path) -> None:
         watching = subprocess.Popen([sys.executable, "-m", "tidewise.cli.main", *words], stdout=file)
         wait_until(lambda: out.read_text().count("\n") >= 2, "two objects")
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(20) == 0
+        assert watching.wait(60) == 0
     assert all(len(json.loads(line)["workers"]) == 2 for line in out.read_text().splitlines())
 
 
-def read_for(terminal: int, seconds: float) -> str:
-    """What the other side writes for so long, or until it closes."""
-    end, found = time.monotonic() + seconds, b""
+def read_until(terminal: int, words: Sequence[str] = ()) -> str:
+    """What the other side writes until all of these words are among it, or, without any, until it closes."""
+    end, found = time.monotonic() + 60, ""
     os.set_blocking(terminal, False)
-    while time.monotonic() < end:
+    while not words or not all(word in found for word in words):
         try:
-            found += os.read(terminal, 65536)
+            found += os.read(terminal, 65536).decode(errors="replace")
         except BlockingIOError:
-            time.sleep(0.05)
+            assert time.monotonic() < end, found
+            time.sleep(0.02)
         except OSError:  # closed
+            assert not words, found
             break
-    return found.decode(errors="replace")
+    return found
 
 
 def test_a_scrape_of_a_process_that_ends_does_not_hold_it_up(tmp_path: Path) -> None:
@@ -198,4 +201,4 @@ def test_a_scrape_of_a_process_that_ends_does_not_hold_it_up(tmp_path: Path) -> 
         up = process.line(event="router is listening")
         Scrape(f"127.0.0.1:{up['metrics_port']}")
         process.popen.terminate()
-        assert process.popen.wait(15) == 0
+        assert process.popen.wait(60) == 0

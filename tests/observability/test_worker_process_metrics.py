@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +11,19 @@ from pathlib import Path
 import grpc
 import pytest
 from observed import Process, Scrape, tidewise, wait_until
-from worker_cluster import BEST, CHEAP, CLUSTER, DIGITS, LADDER, PretendController, applied, controller, images, request
+from worker_cluster import (
+    BEST,
+    CHEAP,
+    CLUSTER,
+    DIGITS,
+    LADDER,
+    PretendController,
+    applied,
+    controller,
+    images,
+    patient,
+    request,
+)
 from worker_stations import Bench, rows
 
 from tidewise.core.profile import BatchLatency, Profile, VariantProfile, format_profile
@@ -32,12 +42,12 @@ def timed(seconds: float, device_type: str) -> Profile:
 
 @contextmanager
 def worker(
-    folder: Path, seconds: float, device_type: str = "pretend", models: Path = DIGITS
+    folder: Path, seconds: float, device_type: str = "pretend", models: Path = DIGITS, slo_ms: float = 20_000.0
 ) -> Iterator[tuple[Process, PretendController, str]]:
     """A worker process that hosts the best variant of digits; the last value is the address of its metrics."""
     (folder / "cluster.toml").write_text(CLUSTER)
     (folder / "profile.json").write_text(format_profile(timed(seconds, device_type)))
-    with controller(models) as (pretend, port):
+    with controller(patient(folder / "models", models, slo_ms)) as (pretend, port):
         where = ("--join", f"127.0.0.1:{port}", "--cluster", str(folder / "cluster.toml"), "--name", "w0")
         own = ("--state", str(folder / "state"), "--device-type", device_type, "--metrics", "127.0.0.1:0")
         given = ("--profile", str(folder / "profile.json"))
@@ -58,21 +68,24 @@ def ask(pretend: PretendController, many: int, **metadata: str) -> list[pb.Model
 
 
 def test_the_queue_gauge_is_the_number_that_waits(tmp_path: Path) -> None:
-    with worker(tmp_path, 0.09) as (_, pretend, metrics), ThreadPoolExecutor(1) as caller:
-        caller.submit(ask, pretend, 4)
-        waiting = {"application": "digits", "worker": "w0"}
+    with worker(tmp_path, 0.8) as (_, pretend, metrics), ThreadPoolExecutor(1) as caller:
         seen = []
-        end = time.monotonic() + 2
-        while time.monotonic() < end and (not seen or seen[-1] or max(seen) == 0):
+
+        def waiting() -> float:
             found = Scrape(metrics)
-            seen.append(found.sum("tidewise_worker_queue_depth", **waiting))
+            seen.append(found.sum("tidewise_worker_queue_depth", application="digits", worker="w0"))
             assert found.sum("nv_inference_pending_request_count", model="digits") == seen[-1]
-        assert max(seen) in (2, 3)  # four asked; one or two run at once
-        assert seen[-1] == 0
+            return seen[-1]
+
+        asked = caller.submit(ask, pretend, 4)
+        wait_until(lambda: waiting() in (2, 3), "a queue")  # four asked; one or two run at once
+        asked.result()
+        wait_until(lambda: waiting() == 0, "no queue")
+        assert max(seen) <= 3
 
 
 def test_a_device_at_work_tells_stages_batches_dispatches_and_loads(tmp_path: Path) -> None:
-    with worker(tmp_path, 0.02) as (_, pretend, metrics):
+    with worker(tmp_path, 0.1) as (_, pretend, metrics):
         answers = [one for _ in range(4) for one in ask(pretend, 3)]
         assert all(isinstance(one, pb.ModelInferResponse) for one in answers)
         found = Scrape(metrics)
@@ -82,17 +95,17 @@ def test_a_device_at_work_tells_stages_batches_dispatches_and_loads(tmp_path: Pa
         assert found.sum("tidewise_worker_stage_seconds_sum", application="digits") == pytest.approx(total)
         stages = {one.labels["stage"] for one in found.all("tidewise_worker_stage_seconds_sum")}
         assert stages == {"queue", "batch", "compute", "reply"}
-        assert found.sum("tidewise_worker_stage_seconds_sum", stage="compute") >= 12 * 0.02
+        assert found.sum("tidewise_worker_stage_seconds_sum", stage="compute") >= 12 * 0.1
         said = sum(one.parameters["queue_us"].int64_param for one in answers) / 1e6
         waited = sum(found.sum("tidewise_worker_stage_seconds_sum", stage=one) for one in ("queue", "batch"))
         assert waited == pytest.approx(said, abs=1e-4)
         assert found.sum("tidewise_worker_answers_total", **served) == 12
         assert found.sum("tidewise_worker_batch_size_sum", **served) == 12
         batches = found.sum("tidewise_worker_batch_size_count", **served)
-        assert 6 <= batches < 12
+        assert 8 <= batches < 12
         assert found.sum("tidewise_worker_compute_seconds_count", **served) == batches
         assert found.sum("tidewise_worker_dispatches_total", worker="w0") == batches
-        assert found.sum("tidewise_worker_busy_seconds_total", worker="w0") >= batches * 0.02
+        assert found.sum("tidewise_worker_busy_seconds_total", worker="w0") >= batches * 0.1
         assert found.sum("tidewise_worker_load_seconds_count", **served) == 1
         assert found.sum("tidewise_worker_hosted", worker="w0", application="digits", variant=BEST.name) == 1
         assert found.sum("tidewise_worker_plan_version", worker="w0") == 3
@@ -106,7 +119,7 @@ def test_a_device_at_work_tells_stages_batches_dispatches_and_loads(tmp_path: Pa
 
 
 def test_every_query_a_worker_loses_is_counted_by_reason_and_told_by_name(tmp_path: Path) -> None:
-    with worker(tmp_path, 0.15) as (process, pretend, metrics):
+    with worker(tmp_path, 0.15, slo_ms=200.0) as (process, pretend, metrics):
         with grpc.insecure_channel(pretend.reports[-1].address) as channel:
             stub = GRPCInferenceServiceStub(channel)
             for number in range(30):
@@ -140,8 +153,7 @@ def test_buckets_of_two_worker_processes_sum_to_a_quantile_within_one_bucket(tmp
             for _ in range(20):
                 (answer,) = ask(pretend, 1)
                 assert isinstance(answer, pb.ModelInferResponse)
-                told = answer.parameters
-                took.append((told["queue_us"].int64_param + told["compute_us"].int64_param) / 1e6)
+                took.append(answer.parameters["compute_us"].int64_param / 1e6)
             for bound, count in Scrape(metrics).buckets("tidewise_worker_stage_seconds", stage="compute").items():
                 merged[bound] = merged.get(bound, 0.0) + count
     truth = sorted(took)[round(0.95 * len(took)) - 1]
@@ -151,10 +163,8 @@ def test_buckets_of_two_worker_processes_sum_to_a_quantile_within_one_bucket(tmp
 
 
 def test_a_variant_that_cannot_be_loaded_is_counted(tmp_path: Path) -> None:
-    folder = tmp_path / "digits"
-    shutil.copytree(DIGITS, folder)
-    with worker(tmp_path, 0.01, device_type="real", models=folder) as (process, pretend, metrics):
-        (folder / CHEAP.model).write_bytes(b"not a model")
+    with worker(tmp_path, 0.01, device_type="real") as (process, pretend, metrics):
+        (pretend.folder / CHEAP.model).write_bytes(b"not a model")
         pretend.order(4, CHEAP.name)
         failed = {"application": "digits", "variant": CHEAP.name}
         wait_until(lambda: Scrape(metrics).sum("tidewise_worker_load_failures_total", **failed) == 1, "told")
@@ -194,6 +204,6 @@ def test_waiting_for_a_busy_device_is_not() -> None:
             bench.station.close()
         assert isinstance(one, Answer) and isinstance(two, Answer)
         assert two.queued >= 0.05
-        assert two.waited < 0.01
+        assert two.waited < two.queued / 2
 
     asyncio.run(story())

@@ -49,45 +49,45 @@ def solved(solver: SolverProcess, *, limit: float, case: Case | ScenarioCase = C
 
 
 def test_an_honest_solver_is_believed() -> None:
-    for verdict in solved(SolverProcess(), limit=30, times=2):
+    for verdict in solved(SolverProcess(), limit=60, times=2):
         assert verdict.failure is None
         assert isinstance(verdict.answer, Solution)
         assert verdict.answer.status is not Status.FEASIBLE
 
 
 def test_a_hung_solver_is_killed_and_its_fast_plan_kept(tmp_path: Path) -> None:
-    child = impostor(tmp_path, "write_frame(out, Reply(allocate_fast(request.case), False)); time.sleep(60)")
-    (verdict,) = solved(child, limit=5)
+    child = impostor(tmp_path, "write_frame(out, Reply(allocate_fast(request.case), False)); time.sleep(300)")
+    (verdict,) = solved(child, limit=2)
     assert verdict.failure is Failure.HUNG
     assert isinstance(verdict.answer, Solution)
     assert verdict.answer.method == "fast"
 
 
 def test_scenarios_too_are_answered_at_once(tmp_path: Path) -> None:
-    child = impostor(tmp_path, "write_frame(out, Reply(allocate_fast(request.case), False)); time.sleep(60)")
-    (verdict,) = solved(child, limit=5, case=SCENARIOS)
+    child = impostor(tmp_path, "write_frame(out, Reply(allocate_fast(request.case), False)); time.sleep(300)")
+    (verdict,) = solved(child, limit=2, case=SCENARIOS)
     assert verdict.failure is Failure.HUNG
     assert isinstance(verdict.answer, ScenarioSolution)
 
 
 def test_a_solver_that_says_nothing_leaves_the_last_plan_standing(tmp_path: Path) -> None:
-    (verdict,) = solved(impostor(tmp_path, "time.sleep(60)"), limit=0.3)
+    (verdict,) = solved(impostor(tmp_path, "time.sleep(300)"), limit=0.3)
     assert verdict == Verdict(None, Failure.HUNG, "it did not answer within 0.3 s and was killed")
 
 
 def test_a_crash_is_a_verdict(tmp_path: Path) -> None:
-    (verdict,) = solved(impostor(tmp_path, "os.abort()"), limit=10)
+    (verdict,) = solved(impostor(tmp_path, "os.abort()"), limit=60)
     assert verdict.failure is Failure.CRASHED
     assert verdict.answer is None
 
 
 def test_a_program_that_is_not_there_is_a_verdict() -> None:
-    (verdict,) = solved(SolverProcess(["/nowhere/solver"]), limit=1)
+    (verdict,) = solved(SolverProcess(["/nowhere/solver"]), limit=60)
     assert verdict.failure is Failure.CRASHED
 
 
 def test_an_error_of_the_solver_is_told(tmp_path: Path) -> None:
-    (verdict,) = solved(impostor(tmp_path, "write_frame(out, Reply(None, True, 'too tired'))"), limit=10)
+    (verdict,) = solved(impostor(tmp_path, "write_frame(out, Reply(None, True, 'too tired'))"), limit=60)
     assert verdict == Verdict(None, Failure.REFUSED, "too tired")
 
 
@@ -99,8 +99,8 @@ def test_an_error_of_the_solver_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_lie_is_caught(tmp_path: Path, lie: str) -> None:
-    child = impostor(tmp_path, f"s = solve(request.case); write_frame(out, Reply({lie}, True)); time.sleep(60)")
-    (verdict,) = solved(child, limit=20)
+    child = impostor(tmp_path, f"s = solve(request.case); write_frame(out, Reply({lie}, True)); time.sleep(300)")
+    (verdict,) = solved(child, limit=60)
     assert verdict.failure is Failure.LIED
     assert verdict.answer is None
 
@@ -120,23 +120,23 @@ def test_a_lie_is_caught(tmp_path: Path, lie: str) -> None:
 )
 def test_a_lie_about_scenarios_is_caught(tmp_path: Path, lie: str) -> None:
     body = "s = allocate(request.case, 'auto', request.limits); "
-    child = impostor(tmp_path, body + f"write_frame(out, Reply({lie}, True)); time.sleep(60)")
-    (verdict,) = solved(child, limit=20, case=SCENARIOS)
+    child = impostor(tmp_path, body + f"write_frame(out, Reply({lie}, True)); time.sleep(300)")
+    (verdict,) = solved(child, limit=60, case=SCENARIOS)
     assert verdict.failure is Failure.LIED
     assert verdict.answer is None
 
 
 def test_a_lie_after_the_fast_plan_costs_only_the_lie(tmp_path: Path) -> None:
     body = "write_frame(out, Reply(allocate_fast(request.case), False)); write_frame(out, 'solved it')"
-    (verdict,) = solved(impostor(tmp_path, body), limit=20)
+    (verdict,) = solved(impostor(tmp_path, body), limit=60)
     assert verdict.failure is Failure.LIED
     assert isinstance(verdict.answer, Solution)
 
 
 @pytest.mark.parametrize("noise", ["b'\\5' + b'\\0' * 7 + b'noise'", "b'\\0' * 8", "b'\\1' + b'\\0' * 7 + b'.'"])
 def test_noise_is_not_an_answer(tmp_path: Path, noise: str) -> None:
-    child = impostor(tmp_path, f"out.write({noise}); out.flush(); time.sleep(60)")
-    (verdict,) = solved(child, limit=10)
+    child = impostor(tmp_path, f"out.write({noise}); out.flush(); time.sleep(300)")
+    (verdict,) = solved(child, limit=60)
     assert verdict.failure in (Failure.CRASHED, Failure.LIED)
 
 
@@ -146,8 +146,8 @@ def test_after_a_failure_the_next_solve_starts_afresh(tmp_path: Path) -> None:
         tmp_path,
         f"flag = {str(tmp_path / 'flag')!r}\n"
         "if os.path.exists(flag):\n    os.remove(flag); os.abort()\n"
-        "write_frame(out, Reply(solve(request.case), True)); time.sleep(60)",
+        "write_frame(out, Reply(solve(request.case), True)); time.sleep(300)",
     )
-    first, second = solved(child, limit=20, times=2)
+    first, second = solved(child, limit=60, times=2)
     assert first.failure is Failure.CRASHED
     assert second.failure is None

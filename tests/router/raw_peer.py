@@ -7,7 +7,7 @@ import struct
 from contextlib import suppress
 
 import grpc
-from router_stage import Stage, request
+from router_stage import PATIENCE, Stage, request
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
@@ -64,11 +64,11 @@ async def served(on: Stage) -> None:
 
 async def until_served(on: Stage) -> None:
     """Queries are answered again, after a while at the latest."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(grpc.aio.AioRpcError):
                 return await served(on)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.02)
 
 
 def asked(stream: int) -> bytes:

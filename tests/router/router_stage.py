@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import grpc
 from grpc_health.v1 import health_pb2
 
+from tidewise.core.cluster import Limits
 from tidewise.core.outcome import REASON_KEY
 from tidewise.core.repository import ApplicationSource
 from tidewise.core.routes import Route, RoutingSnapshot
@@ -28,6 +29,7 @@ from tidewise.router.server import Router, Settings
 T = TypeVar("T")
 PLANE = contextvars.ContextVar("data plane", default="python")  # of the routers that are started
 VERSIONS = {"fine": "2", "fast": "1"}
+PATIENCE = 60.0  # seconds; the machine may be busy
 
 
 def source(name: str, slo_ms: float = 1000.0) -> ApplicationSource:
@@ -58,8 +60,8 @@ def snapshot(
     routes: list[Route],
     applications: tuple[str, ...] = ("garments",),
     revision: int = 1,
-    slo_ms: float = 1000.0,
-    max_message: int = 8 * 1024 * 1024,
+    slo_ms: float = 20_000.0,
+    max_message: int = Limits().max_message,  # another one would have the router change servers
     routing: str = "least-backlog",
 ) -> control.RoutingSnapshot:
     sources = {name: source(name, slo_ms) for name in applications}
@@ -249,13 +251,13 @@ class Client:
         made = self.channel.unary_unary(
             path, request_serializer=kind.SerializeToString, response_deserializer=reply.FromString
         )
-        return made(message, timeout=5)
+        return made(message, timeout=PATIENCE)
 
-    async def ask(self, body: bytes, timeout: float | None = 5.0, **metadata: str) -> pb.ModelInferResponse:
+    async def ask(self, body: bytes, timeout: float | None = PATIENCE, **metadata: str) -> pb.ModelInferResponse:
         pairs = tuple((key.replace("_", "-"), value) for key, value in metadata.items())
         return pb.ModelInferResponse.FromString(await self.infer(body, timeout=timeout, metadata=pairs))
 
-    async def refused(self, body: bytes, timeout: float | None = 5.0) -> Refused:
+    async def refused(self, body: bytes, timeout: float | None = PATIENCE) -> Refused:
         try:
             await self.infer(body, timeout=timeout)
         except grpc.aio.AioRpcError as error:
@@ -296,8 +298,9 @@ class Stage:
         await until(lambda: self.controller.applied() == message.revision)
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    async with asyncio.timeout(seconds):
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until the condition holds."""
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -325,7 +328,7 @@ def story(test: Callable[[], Coroutine[Any, Any, T]]) -> Callable[[], T]:
     """A test written as a coroutine."""
 
     def run() -> T:
-        return asyncio.run(asyncio.wait_for(test(), 60))
+        return asyncio.run(asyncio.wait_for(test(), 110))
 
     run.__name__ = test.__name__
     run.__doc__ = test.__doc__

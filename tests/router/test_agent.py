@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import grpc
-from router_stage import ControllerStandIn, EchoWorker, request, route, snapshot, stage, story, until
+from router_stage import PATIENCE, ControllerStandIn, EchoWorker, request, route, snapshot, stage, story, until
 
 
 @story
@@ -40,14 +40,16 @@ async def test_without_its_controller_a_router_serves_on_and_finds_it_again():
     async with stage(workers=2) as (on, (one, two)):
         await on.tell(snapshot([route("a", one.address)]))
         await on.controller.stop()
+        await until(lambda: on.router and not on.router.is_connected())  # its last report may have been lost on the way
         for _ in range(20):
             await on.client.ask(request())
+        await asyncio.sleep(0.5)  # in which it calls a controller that is not there
         back = await ControllerStandIn().start(int(on.controller.address.rpartition(":")[2]))
         try:
             await until(lambda: back.counted("garments")[0] == 20)  # counted while nobody listened
             assert back.applied() == 1
             back.send(snapshot([route("b", two.address)], revision=1))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 while not two.seen:
                     await on.client.ask(request())
         finally:

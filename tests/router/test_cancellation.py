@@ -18,9 +18,9 @@ from tidewise.router.stream import Streams
 @story
 async def test_a_cancelled_query_is_cancelled_at_its_worker():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(5)
-        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=10_000))
-        call = on.client.infer(request(), timeout=10)
+        worker.act = sleeping(60)
+        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=60_000))
+        call = on.client.infer(request(), timeout=60)
         await until(lambda: len(worker.seen) == 1)
         call.cancel()
         await until(lambda: worker.seen[0].cancelled)
@@ -30,9 +30,9 @@ async def test_a_cancelled_query_is_cancelled_at_its_worker():
 @story
 async def test_a_callers_closed_connection_cancels_what_it_had_asked():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(5)
-        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=10_000))
-        asked = [asyncio.ensure_future(on.client.ask(request(), timeout=10)) for _ in range(3)]
+        worker.act = sleeping(60)
+        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=60_000))
+        asked = [asyncio.ensure_future(on.client.ask(request(), timeout=60)) for _ in range(3)]
         await until(lambda: len(worker.seen) == 3)
         await on.client.channel.close()
         await until(lambda: all(one.cancelled for one in worker.seen))
@@ -42,12 +42,12 @@ async def test_a_callers_closed_connection_cancels_what_it_had_asked():
 @story
 async def test_a_callers_deadline_cancels_at_the_worker():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(5)
-        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=10_000))
+        worker.act = sleeping(60)
+        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=60_000))
         with pytest.raises(grpc.aio.AioRpcError) as error:
-            await on.client.infer(request(), timeout=0.2)
+            await on.client.infer(request(), timeout=1.0)
         assert error.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-        await until(lambda: worker.seen[0].cancelled)
+        await until(lambda: worker.seen and worker.seen[0].cancelled)
 
 
 class HungUp:
@@ -86,11 +86,11 @@ async def test_cancels_at_random_moments_leave_no_trace():
     async with stage(workers=2) as (on, workers):
         for one in workers:
             one.act = sleeping(0.02)
-        await on.tell(snapshot([route(f"w{i}", one.address) for i, one in enumerate(workers)], slo_ms=10_000))
+        await on.tell(snapshot([route(f"w{i}", one.address) for i, one in enumerate(workers)], slo_ms=60_000))
         draw = random.Random(7)
         calls = []
         for _ in range(300):
-            call = on.client.infer(request(), timeout=10)
+            call = on.client.infer(request(), timeout=60)
             asyncio.get_running_loop().call_later(draw.uniform(0, 0.1), call.cancel)
             calls.append(call)
             await asyncio.sleep(0.001)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 
 import grpc
@@ -16,7 +17,7 @@ async def test_body_and_answer_pass_untouched():
     async with stage(workers=1) as (on, (worker,)):
         await on.tell(snapshot([route("big-0", worker.address)]))
         body = request(id="q7")
-        raw = await on.client.infer(body, timeout=5)
+        raw = await on.client.infer(body, timeout=60)
         assert worker.seen[0].body == body
         assert raw == echo(body, "big-0")
 
@@ -34,30 +35,30 @@ async def test_the_worker_is_told_its_device_and_the_callers_trace():
 @story
 async def test_the_budget_on_the_wire_is_the_least_of_slo_grpc_deadline_and_parameter():
     async with stage(workers=1) as (on, (worker,)):
-        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=1000))
+        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=20_000))
         for timeout, parameters, expected in (
-            (60.0, {}, 1.0),
-            (None, {"deadline_ms": 60_000}, 1.0),
-            (0.4, {"deadline_ms": 60_000}, 0.4),
-            (60.0, {"deadline_ms": 250}, 0.25),
-            (60.0, {"deadline_ms": 250.5}, 0.2505),
+            (60.0, {}, 20.0),
+            (None, {"deadline_ms": 60_000}, 20.0),
+            (10.0, {"deadline_ms": 60_000}, 10.0),
+            (60.0, {"deadline_ms": 5000}, 5.0),
+            (60.0, {"deadline_ms": 5000.5}, 5.0005),
         ):
             await on.client.ask(request(**parameters), timeout=timeout)
             remaining = worker.seen[-1].remaining
             # gRPC writes a timeout in few digits, rounded up by at most two percent.
-            assert remaining is not None and expected - 0.15 < remaining <= expected * 1.02 + 0.002
+            assert remaining is not None and expected - 3 < remaining <= expected * 1.02 + 0.002
 
 
 @story
 async def test_a_deadline_ends_the_query_on_time_while_the_worker_is_busy():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(3)
+        worker.act = sleeping(60)
         await on.tell(snapshot([route("big-0", worker.address)]))
         began = time.monotonic()
-        found = await on.client.refused(request(deadline_ms=200))
-        assert 0.19 <= time.monotonic() - began < 1.5
+        found = await on.client.refused(request(deadline_ms=500))
+        assert 0.49 <= time.monotonic() - began < 20  # the SLO
         assert (found.code, found.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "deadline")
-        await until(lambda: worker.seen[0].cancelled)
+        await until(lambda: worker.seen and worker.seen[0].cancelled)
 
 
 @story
@@ -71,17 +72,18 @@ async def test_a_query_that_arrives_past_its_deadline_is_not_sent():
 
 @story
 async def test_a_hopeless_wait_is_refused_at_once():
-    """300 ms to live, 100 ms a query, five ahead on the only worker."""
+    """Five seconds to live, two a query, five ahead on the only worker."""
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(5)
-        await on.tell(snapshot([route("big-0", worker.address, capacity=10, fastest=0.1)]))
+        worker.act = sleeping(60)
+        await on.tell(snapshot([route("big-0", worker.address, capacity=0.5, fastest=2.0)]))
         ahead = [asyncio.ensure_future(on.client.ask(request())) for _ in range(5)]
         await until(lambda: len(worker.seen) == 5)
         began = time.monotonic()
-        found = await on.client.refused(request(deadline_ms=300))
-        assert time.monotonic() - began < 0.2
+        found = await on.client.refused(request(deadline_ms=5000))
+        assert time.monotonic() - began < 4  # before its deadline
         assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "predicted_late")
-        assert "300.0 ms left" in found.message or "299." in found.message
+        left = re.search(r"([0-9.]+) ms left", found.message)
+        assert left is not None and 1000 < float(left[1]) <= 5000
         assert len(worker.seen) == 5
         for one in ahead:
             one.cancel()
@@ -163,9 +165,9 @@ async def test_idle_workers_share_by_plan():
 @story
 async def test_a_busy_worker_is_passed_over():
     async with stage(workers=2) as (on, (slow, quick)):
-        slow.act = sleeping(20)
-        await on.tell(snapshot([route("slow", slow.address), route("quick", quick.address)], slo_ms=30_000))
-        held = [asyncio.ensure_future(on.client.ask(request(), timeout=30)) for _ in range(2)]
+        slow.act = sleeping(60)
+        await on.tell(snapshot([route("slow", slow.address), route("quick", quick.address)], slo_ms=60_000))
+        held = [asyncio.ensure_future(on.client.ask(request())) for _ in range(2)]
         await until(lambda: len(slow.seen) == len(quick.seen) == 1)
         for _ in range(20):
             await on.client.ask(request())
@@ -182,8 +184,7 @@ async def test_arrivals_and_outcomes_reach_the_controller():
         await on.client.refused(request(deadline_ms=0))
         for name in ("a", "b", "c"):
             await on.client.refused(request(name))
-        await until(lambda: on.controller.counted("_unknown")[0] == 3)
-        assert on.controller.counted("garments") == (6, {"on_time": 5, "dropped": 1})
-        assert on.controller.counted("_unknown") == (3, {"failed": 3})
+        await until(lambda: on.controller.counted("garments") == (6, {"on_time": 5, "dropped": 1}))
+        await until(lambda: on.controller.counted("_unknown") == (3, {"failed": 3}))
         variants = [tally.variants["fine"] for report in on.controller.reports for tally in report.tallies]
         assert sum(variants) == 5

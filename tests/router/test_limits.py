@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import grpc
-from router_stage import Seen, request, route, sleeping, snapshot, stage, story, until
+from router_stage import Seen, request, route, snapshot, stage, story, until
 
 from tidewise.proto import inference_pb2 as pb
 
@@ -67,11 +67,17 @@ async def test_an_answer_over_the_limit_is_refused_saying_the_limit():
 @story
 async def test_the_limit_follows_the_snapshot_and_nothing_in_flight_is_lost():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = sleeping(1)
-        await on.tell(snapshot([route("a", worker.address)], slo_ms=20_000, max_message=1_000_000))
-        held = [asyncio.ensure_future(on.client.ask(request(), timeout=20)) for _ in range(4)]
+        release = asyncio.Event()
+
+        async def hold(seen: Seen, context: Any) -> None:
+            await release.wait()
+
+        worker.act = hold
+        await on.tell(snapshot([route("a", worker.address)], max_message=1_000_000))
+        held = [asyncio.ensure_future(on.client.ask(request())) for _ in range(4)]
         await until(lambda: len(worker.seen) == 4)
-        await on.tell(snapshot([route("a", worker.address)], slo_ms=20_000, revision=2, max_message=2_000_000))
+        await on.tell(snapshot([route("a", worker.address)], revision=2, max_message=2_000_000))
         worker.act = None
         await on.client.ask(sized(1_500_000))
+        release.set()
         assert len(await asyncio.gather(*held)) == 4

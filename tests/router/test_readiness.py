@@ -7,7 +7,7 @@ import asyncio
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
-from router_stage import Client, Stage, get, request, route, snapshot, stage, story, until
+from router_stage import PATIENCE, Client, Stage, get, request, route, snapshot, stage, story, until
 
 from tidewise.proto import inference_pb2 as pb
 
@@ -32,7 +32,7 @@ async def health(client: Client, service: str) -> int:
 
 
 async def soon(on: Stage, path: str, status: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while (await get(on.http_port, path))[0] != status:
             await asyncio.sleep(0.02)
 
@@ -127,7 +127,7 @@ async def test_junk_on_the_http_port_harms_nobody():
             reader, writer = await asyncio.open_connection("127.0.0.1", on.http_port)
             writer.write(junk)
             writer.write_eof()
-            await asyncio.wait_for(reader.read(), 5)
+            await asyncio.wait_for(reader.read(), PATIENCE)
             writer.close()
         assert (await get(on.http_port, "/v2/health/live"))[0] == 200
 

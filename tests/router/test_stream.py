@@ -4,14 +4,9 @@ import asyncio
 from typing import Any
 
 import grpc
-from router_stage import Seen, request, route, snapshot, stage, story, until
+from router_stage import Seen, request, route, sleeping, snapshot, stage, story, until
 
 from tidewise.proto import inference_pb2 as pb
-
-
-async def slow_if_asked(seen: Seen, context: Any) -> None:
-    """Sleep as many seconds as the query's id says."""
-    await asyncio.sleep(float(pb.ModelInferRequest.FromString(seen.body).id))
 
 
 def parse(data: Any) -> pb.ModelStreamInferResponse:
@@ -21,11 +16,20 @@ def parse(data: Any) -> pb.ModelStreamInferResponse:
 @story
 async def test_answers_come_in_the_order_of_completion():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = slow_if_asked
+        release = asyncio.Event()
+
+        async def hold_the_first(seen: Seen, context: Any) -> None:
+            if pb.ModelInferRequest.FromString(seen.body).id == "first":
+                await release.wait()
+
+        worker.act = hold_the_first
         await on.tell(snapshot([route("big-0", worker.address)]))
-        call = on.client.stream(iter([request(id="0.5"), request(id="0.0")]))
-        got = [parse(one).infer_response.id async for one in call]
-        assert got == ["0.0", "0.5"]
+        call = on.client.stream(iter([request(id="first"), request(id="second")]))
+        got = []
+        async for one in call:
+            got.append(parse(one).infer_response.id)
+            release.set()
+        assert got == ["second", "first"]
         assert await call.code() is grpc.StatusCode.OK
 
 
@@ -74,9 +78,9 @@ async def test_a_stream_holds_a_bounded_number_of_queries():
 @story
 async def test_a_cancelled_stream_cancels_its_queries():
     async with stage(workers=1) as (on, (worker,)):
-        worker.act = slow_if_asked
-        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=10_000))
-        call = on.client.stream(iter([request(id="5") for _ in range(4)]))
+        worker.act = sleeping(60)
+        await on.tell(snapshot([route("big-0", worker.address)], slo_ms=60_000))
+        call = on.client.stream(iter([request() for _ in range(4)]))
         reading = asyncio.ensure_future(_all(call))
         await until(lambda: len(worker.seen) == 4)
         call.cancel()

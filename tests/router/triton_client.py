@@ -16,7 +16,7 @@ answers: queue.Queue = queue.Queue()
 client.start_stream(lambda result, error: answers.put((result, error)))
 client.async_stream_infer("garments", [tensor], request_id="s1")
 client.async_stream_infer("shoes", [tensor], request_id="s2")
-streamed = [answers.get(timeout=10) for _ in range(2)]
+streamed = [answers.get(timeout=60) for _ in range(2)]
 client.stop_stream()
 try:
     client.infer("shoes", [tensor])

@@ -1,13 +1,18 @@
-"""An echo worker in a process of its own, for tests that kill or stop it: prints its address, then serves."""
+"""An echo worker in a process of its own, to be killed or stopped: prints its address, a line a query, and serves."""
 
 import asyncio
 import sys
+from typing import Any
 
-from router_stage import EchoWorker, sleeping
+from router_stage import EchoWorker, Seen
 
 
 async def main(port: int, seconds: float) -> None:
-    worker = await EchoWorker(act=sleeping(seconds)).start(port)
+    async def act(seen: Seen, context: Any) -> None:
+        print("asked", flush=True)
+        await asyncio.sleep(seconds)
+
+    worker = await EchoWorker(act).start(port)
     print(worker.address, flush=True)
     await asyncio.Event().wait()
 

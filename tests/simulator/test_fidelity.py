@@ -34,11 +34,11 @@ RACK = DeviceType("rack", provider="emulated", profile="rack.json")
 
 @pytest.mark.timeout(180)
 def test_a_real_cluster_of_emulated_devices_does_what_the_simulator_says() -> None:
-    command = "bench/fidelity.py --world --seconds 15 --peak-qps 60 --seeds 1 --within .25 --json"
+    command = "bench/fidelity.py --world --seconds 8 --peak-qps 60 --seeds 1 --within .25 --json"
     done = subprocess.run([sys.executable, *command.split()], cwd=ROOT, capture_output=True, text=True, timeout=170)
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = json.loads(done.stdout)["runs"]
-    assert run["cluster"]["arrivals"] == run["simulator"]["arrivals"] > 300
+    assert run["cluster"]["arrivals"] == run["simulator"]["arrivals"] > 150
 
 
 @pytest.mark.parametrize(("factor", "least", "most"), [(1.0, 0.2, 1.2), (0.0, 0.0, 0.15)])
@@ -46,9 +46,12 @@ def test_an_emulated_variant_takes_its_load_time(tmp_path: Path, factor: float, 
     async def loading() -> float:
         loader = VariantLoader(ModelStore(None, tmp_path, lambda application, variant: None))  # type: ignore[arg-type, return-value]
         loop = asyncio.get_running_loop()
-        began = loop.time()
-        await loader.load(replace(RACK, load_factor=factor), Source(CATS, VARIANT, ENTRY))
-        return loop.time() - began
+        took = []
+        for _ in range(3):  # others may be held up by whatever else runs here
+            began = loop.time()
+            await loader.load(replace(RACK, load_factor=factor), Source(CATS, VARIANT, ENTRY))
+            took.append(loop.time() - began)
+        return min(took)
 
     assert least <= asyncio.run(loading()) < most
 

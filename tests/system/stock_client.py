@@ -43,7 +43,7 @@ def stream(client: triton.InferenceServerClient, application: str, images: np.nd
         for i in group:
             client.async_stream_infer(application, request(images[i : i + 1]), request_id=str(i))
         for _ in group:
-            result, error = answers.get(timeout=30)
+            result, error = answers.get(timeout=60)
             if error is not None or result is None:
                 raise SystemExit(f"stream error: {error}")
             rows.append(row(int(result.get_response().id), result))

@@ -40,7 +40,7 @@ def bare_predictions(application: str, variant: str, samples: list[int]) -> list
 def test_an_unmodified_client_is_answered_exactly_as_by_a_bare_session(
     cluster: LocalCluster, application: str, more: tuple[str, ...]
 ) -> None:
-    count = 1000 if application == "garments" else 500
+    count = 300
     rows = classified(cluster, application, count, *more)
     assert sorted(int(row["sample"]) for row in rows) == list(range(count))
     by_variant: dict[str, list[dict[str, str | int]]] = defaultdict(list)

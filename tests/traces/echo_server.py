@@ -21,7 +21,7 @@ from tidewise.proto import inference_pb2 as pb
 
 APPLICATION = """
 name = "letters"
-slo_ms = 500.0
+slo_ms = 20000.0
 [[inputs]]
 name = "x"
 datatype = "FP32"

@@ -50,7 +50,7 @@ def test_applications_weights_and_deadlines_can_be_given(tmp_path: Path) -> None
 def test_names_and_slos_come_from_a_repository(tmp_path: Path) -> None:
     trace("generate", tmp_path / "t.csv", "--seconds", 5, "--repository", make_repository(tmp_path / "repository"))
     found = read_trace(tmp_path / "t.csv")
-    assert found.names == ("letters",) and set(found.deadline) == {0.5}
+    assert found.names == ("letters",) and set(found.deadline) == {20.0}
 
 
 def test_spikes_drift_and_noise_shape_a_diurnal_trace(tmp_path: Path) -> None:

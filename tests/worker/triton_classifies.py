@@ -37,11 +37,11 @@ answers: queue.Queue = queue.Queue()
 places = threading.Semaphore(32)  # more in flight than that could miss the deadline on a busy machine
 client.start_stream(lambda result, error: (answers.put((result, error)), places.release()))
 for index in range(len(images)):
-    places.acquire(timeout=30)
+    places.acquire(timeout=60)
     client.async_stream_infer(application, asked(images[index : index + 1]), request_id=str(index))
 streamed, variants = [], Counter()
 for index in range(len(images)):
-    result, error = answers.get(timeout=30)
+    result, error = answers.get(timeout=60)
     if error is not None:
         print(error, file=sys.stderr, flush=True)
         os._exit(1)  # the stream's thread would keep the process alive
