@@ -36,7 +36,7 @@ class ScenarioTerms:
     """
 
     floor: float = 0.1
-    reload_cost: float = 0.04
+    reload_cost: float = 0.02
     fewest: int = 20
     replica: float = 0.05
 
