@@ -19,6 +19,7 @@ WARM = 3  # variants a device keeps of its family; two did not suffice
 RESIDENT = 1.3  # a spare device that need not load anything is worth this much more
 DEVIATIONS = 2.0
 NEAR = 0.1
+SLOWER = 0.8
 
 
 def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:
@@ -85,8 +86,12 @@ def warm_variants(rungs: Sequence[Rung], wanted: Collection[str], kept: Collecti
     resident = [one for one in rungs if parted(one.variant)[1] in kept]
     near = NEAR * (rungs[-1].accuracy - rungs[0].accuracy) + 1e-12
     aims = [one for one in rungs if one.variant in wanted]
-    close = all(any(abs(one.accuracy - other.accuracy) <= near for other in resident) for one in aims)
+    close = all(any(_does_for(other, one, near) for other in resident) for one in aims)
     return _ranked(resident if close and rungs[0] in resident else aims)
+
+
+def _does_for(resident: Rung, wanted: Rung, near: float) -> bool:
+    return abs(wanted.accuracy - resident.accuracy) <= near and resident.capacity >= SLOWER * wanted.capacity
 
 
 def _ranked(rungs: Iterable[Rung]) -> tuple[Rung, ...]:
