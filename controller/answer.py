@@ -123,6 +123,8 @@ def _changes(question: Question, view: View) -> Iterator[str]:
     gone = {device for kind in question.kinds.values() for device in kind.devices} - view.devices.keys()
     if gone:
         yield f"worker {min(gone)!r} left while the plan was made"
+    for name in question.case.applications.keys() - view.applications.keys():
+        yield f"application {name!r} was removed while the plan was made"
     for name in question.case.variants:
         application, variant = parted(name)
         known = view.applications.get(application)

@@ -61,7 +61,8 @@ class DemandEstimator:
         self._routers.pop(router, None)
 
     def forget(self, application: str) -> None:
-        """An application was removed."""
+        """An application was removed; what was expected of it was said of a beginning that is over."""
+        self.expected = {name: rate for name, rate in self.expected.items() if name != application}
         self._arrivals.pop(application, None)
         self._levels.pop(application, None)
         for state in self._routers.values():

@@ -22,8 +22,8 @@ def held_back(
 
     ``targets`` is where each device is to go, ``planned`` what it was told, ``serves`` what it serves now, ``capacity``
     what a device of a kind carries of an application with its fastest variant. As many stay as the rate asks for, but
-    no more than will carry it in the end. Devices that would wait for one another in a
-    circle do not.
+    no more than will carry it in the end, and none that can no longer answer. Devices that would wait for one another
+    in a circle do not.
     """
     held: dict[str, list[str]] = {}
     coming: dict[str, list[str]] = {}
@@ -33,9 +33,10 @@ def held_back(
         promised = staying + sum(capacity.get(targets[d], 0.0) for d in coming[name])
         held[name] = []
         for device in sorted(d for d in targets if serves.get(d) == planned.get(d) == name != targets[d][1]):
-            if staying < min(rates.get(name, 0.0), promised):
+            carries = capacity.get((targets[device][0], name), 0.0)  # 0 for a kind that has become too slow for it
+            if carries > 0 and staying < min(rates.get(name, 0.0), promised):
                 held[name].append(device)
-                staying += capacity.get((targets[device][0], name), 0.0)
+                staying += carries
     return _with_hope(held, coming)
 
 

@@ -69,6 +69,8 @@ class Agent:
             except grpc.aio.AioRpcError as error:
                 log.log(self._level, "no controller: %s; going on with the last snapshot", error.details())
             self.connected = False
+            if _told_to_end():
+                return
             delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
             await asyncio.sleep(delay)
 
@@ -144,6 +146,12 @@ class Agent:
             "routing snapshot in force",
             extra={"revision": snapshot.revision, "plan": snapshot.plan_version, "routes": len(snapshot.routes)},
         )
+
+
+def _told_to_end() -> bool:
+    """Whether this task was cancelled. A call that breaks at that very moment ends with gRPC's error instead."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _answers(channel: grpc.aio.Channel) -> bool:

@@ -89,6 +89,8 @@ class Agent:
                 log.info("controller not reachable", extra={"reason": error.details(), "again_s": delay})
             except UnreachableError as error:
                 log.info("controller not reachable", extra={"reason": str(error), "again_s": delay})
+            if _told_to_end():
+                return
             if not self.connected:
                 await self._renew()
             delay = FIRST_RETRY if self.connected else min(LAST_RETRY, 2 * delay)
@@ -157,6 +159,12 @@ class Agent:
                 f"the model file of variant {variant.name!r} of {application.name!r} could not be fetched from the"
                 f" controller: {error.details()}"
             ) from error
+
+
+def _told_to_end() -> bool:
+    """Whether this task was cancelled. A call that breaks at that very moment ends with gRPC's error instead."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _order(message: pb.WorkerOrder) -> WorkerOrder:

@@ -115,13 +115,13 @@ class Hosting:
 
     def ordered(self, order: Order) -> list[HostingAction]:
         """Follow a new order: load what is missing; switch at once if it can be followed in part."""
+        known = {*self.states, *_models(self._whole)}
+        self._needs = {one: need for one, need in self._needs.items() if one in known}
+        self._needs |= {one.model: one.memory for one in order.warm}
         if self._moves_nothing(order):
             self.serving = self._whole = order
             return [Switch(order), Report()]
         self.pending = order
-        known = {*self.states, *_models(self._whole)}
-        self._needs = {one: need for one, need in self._needs.items() if one in known}
-        self._needs |= {one.model: one.memory for one in order.warm}
         actions: list[HostingAction] = []
         if not self.staged and self.serving.warm and order.warm and not self._begins(order):
             self.serving = Order(self.serving.version)
@@ -130,10 +130,12 @@ class Hosting:
 
     def refuse(self, version: int, reason: str) -> list[HostingAction]:
         """An order that cannot be followed at all; the one in force stays."""
-        self.refused = (version, reason)
+        if version >= self.refused[0]:  # an older one that is tried again may fail again, and is no news
+            self.refused = (version, reason)
         lacking = self.serving.warm != self._whole.warm and version != self._whole.version
         self.pending = self._whole if lacking else None
-        return [*self._reconcile(), Report()]
+        reconciled = self._reconcile()
+        return [*reconciled, *(self._switch_if_ready() or [Report()])]  # what gave way may be here still
 
     def loaded(self, model: Model) -> list[HostingAction]:
         """A model is loaded, checked and ready to run."""

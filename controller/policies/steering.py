@@ -48,7 +48,7 @@ class Steering:
                 serves = one.application if planned else serves_now(view, one.worker)
                 mine = serves == one.application
                 holding[serves][label if mine else self._label(kind_of[one.worker], ())] += 1
-        known = self.case.applications
+        known = self.case.applications.keys() & view.applications.keys()  # what was removed some may serve still
         aims = {name: self._aims(name, classes, view) for name, classes in holding.items() if name in known}
         aimed = tuple(
             _aimed(one, aims.get(one.application, {}).get(label))

@@ -76,7 +76,7 @@ class ScenarioPolicy:
             return Stale(moved)
         kind_of = {device: kind.name for kind in question.kinds.values() for device in kind.devices}
         self._recourse = Steering(question.case, kind_of)
-        demand = {name: one.rate for name, one in question.demand.items()}
+        demand = {name: one.rate for name, one in question.demand.items() if name in view.applications}
         slo = {name: one.slo for name, one in view.applications.items()}
         counts = with_spares(question.case, answer.families, _families(question, current), demand, slo)
         self._handing = _Handing(question, answer, _targets(question, counts, self._intended(current), view))

@@ -177,3 +177,13 @@ def test_what_was_expected_counts_until_enough_was_seen() -> None:
     assert seen[3.0].rates[10.0] == pytest.approx(60)
     assert seen[1.0].rates[1.0] == seen[3.0].rates[3.0] == seen[10.0].rates[10.0] == pytest.approx(80)
     assert 40 < seen[0.5].level < seen[5.0].level < seen[19.0].level == pytest.approx(80, rel=0.05)
+
+
+def test_an_application_that_comes_back_is_measured_and_no_longer_expected() -> None:
+    estimator = DemandEstimator({"a": 1000.0})
+    for step in range(1, 41):
+        if step == 20:
+            estimator.forget("a")
+        estimator.add(0, (Tally("a", 0.25, 5), Tally("b", 0.25, 5)), step * 0.25)
+        estimator.tick(step * 0.25)
+    assert estimator.estimate("a", 10.0).level == pytest.approx(20)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import grpc
 from router_stage import PATIENCE, ControllerStandIn, EchoWorker, request, route, snapshot, stage, story, until
+
+from tidewise.core.routes import RoutingSnapshot
+from tidewise.router.agent import Agent
+from tidewise.router.forward import Forwarder
 
 
 @story
@@ -98,3 +103,34 @@ async def test_devices_of_one_process_are_told_apart():
             await on.client.ask(request())
         assert {one.metadata["tidewise-worker"] for one in worker.seen} == {"d0", "d1"}
         await worker.kill()
+
+
+class BreaksWhenCancelled(Agent):
+    """Its call breaks at the very moment the agent is told to end, and tells only of that."""
+
+    calls = 0
+
+    async def _attend(self, channel: grpc.aio.Channel) -> None:
+        self.calls += 1
+        try:
+            await asyncio.sleep(PATIENCE)
+        except asyncio.CancelledError:
+            nothing = grpc.aio.Metadata()
+            raise grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, nothing, nothing, "Cancelling all calls") from None
+
+
+@story
+async def test_an_agent_ends_though_its_call_breaks_at_the_same_moment():
+    controller = await ControllerStandIn().start()
+    agent = BreaksWhenCancelled(Forwarder(random.Random()), controller.address, "r", "h:1", _nothing)
+    running = asyncio.create_task(agent.run())
+    await until(lambda: agent.calls > 0)
+    running.cancel()
+    async with asyncio.timeout(PATIENCE / 10):
+        await asyncio.wait({running})
+    assert running.done() and agent.calls == 1
+    await controller.stop()
+
+
+async def _nothing(snapshot: RoutingSnapshot) -> None:
+    """For an agent whose snapshots nobody needs."""

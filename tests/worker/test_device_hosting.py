@@ -216,3 +216,41 @@ def test_an_order_that_fails_brings_back_what_gave_way_to_it() -> None:
     assert world.device.hosting.refused == (2, "the file is corrupt")
     assert [one.model.variant for one in world.device.hosting.serving.warm] == ["large", "small"]
     assert world.device.hosting.serving.version == 1
+
+
+def test_what_gave_way_and_is_here_still_serves_again_as_soon_as_the_order_is_refused() -> None:
+    world = World(memory=140)
+    world.host(LARGE, SMALL, ceiling=1)
+    world.order(order(2, OTHER))
+    world._do(world.device.refused(3, "no such variant", world.now))
+    assert [one.model.variant for one in world.device.hosting.serving.warm] == ["large", "small"]
+    assert (world.device.hosting.serving.version, world.device.hosting.pending) == (1, None)
+
+
+def test_where_swaps_block_a_device_serves_again_when_its_new_order_fails() -> None:
+    world = World(staged=False)
+    world.host(LARGE)
+    world.broken = {OTHER.model}
+    world.order(order(2, OTHER))
+    world.until(1.0)  # failed before the old variant was let go
+    assert [one.model.variant for one in world.device.hosting.serving.warm] == ["large"]
+    assert (_loads(world), world.device.hosting.refused[0]) == (["only"], 2)
+
+
+def test_an_older_order_that_fails_once_more_does_not_hide_that_a_newer_one_was_refused() -> None:
+    world = World()
+    world.host(SMALL)
+    world.broken = {LARGE.model, OTHER.model}
+    world.order(order(2, SMALL, LARGE))
+    world.order(order(3, OTHER))
+    world.until(10.0)
+    assert world.device.hosting.refused == (3, "the file is corrupt")
+
+
+def test_a_size_measured_anew_counts_though_the_order_moves_nothing() -> None:
+    world = World(memory=140)
+    world.host(SMALL)
+    grown = tabulated(SMALL.model, {1: 0.01}, version=1, memory=90)
+    world.order(order(2, grown))
+    world.order(order(3, OTHER))
+    assert world.device.hosting.states == {SMALL.model: State.LEAVING}

@@ -189,6 +189,6 @@ def test_both_machines_decide_the_same_at_the_same_times() -> None:
         assert +mine.outcomes == +theirs.outcomes
         assert (mine.arrivals, +mine.ended, +mine.dispatches) == (theirs.arrivals, +theirs.ended, +theirs.dispatches)
         assert mine.variants == theirs.variants
-        assert twins.python.idle
+        assert twins.python.idle and twins.python.hosting.pending is None
         batches += sum(mine.dispatches.values())
     assert batches > 5 * HISTORIES

@@ -43,8 +43,10 @@ class World:
         stretch: float = 1.0,
         reserve: float = 0.0,
         memory: int | None = None,
+        staged: bool = True,
     ) -> None:
-        self.device = Device("d0", Policy(RULES[rule], CHOICES[choice], max_queue, reserve), memory=memory)
+        policy = Policy(RULES[rule], CHOICES[choice], max_queue, reserve, staged)
+        self.device = Device("d0", policy, memory=memory)
         self.now = 0.0
         self.stretch = stretch
         self.load = 0.5
