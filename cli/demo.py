@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,9 +69,16 @@ def command(
     where = setting(cluster_file, repository, whole_ladders)
     names = policies or (RIVALS if compare else (where.cluster.policies.allocation,))
     shows = _shows(where, names, state / "demo", seconds, peak_qps, seed, out)
+    played = []
+    complete = True
     for show in shows:
-        play(show)
-    _tell([show.folder for show in shows], json_file, told=shows[0].notes)
+        complete = play(show)
+        played.append(show.folder)
+        if not complete:
+            break
+    _tell(played, json_file, told=shows[0].notes)
+    if not complete:
+        sys.exit(130)
 
 
 def _shows(

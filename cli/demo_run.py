@@ -65,8 +65,10 @@ class Show:
         return self.cluster.policies.allocation
 
 
-def play(show: Show) -> None:
-    """Play it. Ctrl-C stops the replay, keeps what was answered, and leaves no process behind."""
+def play(show: Show) -> bool:
+    """Play it; whether all of the trace was sent. Ctrl-C stops the replay, keeps what was answered, and leaves no
+    process behind.
+    """
     console = Console(stderr=True)
     if holds_run(show.folder):
         say(f"the run that {show.folder} holds is replaced")
@@ -83,6 +85,7 @@ def play(show: Show) -> None:
         gc.freeze()  # what is loaded by now stays; collections that walk it would only delay queries
         asyncio.run(player.run(console))
         writer.describe(player.description())
+    return player.complete
 
 
 class _Player:
@@ -115,10 +118,15 @@ class _Player:
         if not sending.cancelled():
             sending.result()
 
+    @property
+    def complete(self) -> bool:
+        """Whether every query of the trace was sent and ended."""
+        return self.tally.outcomes.total() >= len(self.show.trace)
+
     def description(self) -> Run:
         """What is said of the run; an interrupted one covers the part of the trace that was sent."""
         trace, ended = self.show.trace, self.tally.outcomes.total()
-        complete = ended >= len(trace)
+        complete = self.complete
         left = () if complete else (f"interrupted: {len(trace) - ended:,} of {len(trace):,} arrivals were not sent",)
         return Run(
             name=self.show.folder.name,

@@ -165,5 +165,12 @@ def _report(folder: Path, result: Result, as_json: bool) -> None:
         click.echo(json.dumps({**card_values(run, card), "simulator": speed, "kept_in": str(folder)}, indent=1))
         return
     click.echo(
-        "\n".join([*scorecard_lines(card), *run.notes, f"kept in {folder}; draw it with: tidewise report {folder}"])
+        "\n".join(
+            [
+                f"policy {run.policy}",
+                *scorecard_lines(card),
+                *run.notes,
+                f"kept in {folder}; draw it with: tidewise report {folder}",
+            ]
+        )
     )

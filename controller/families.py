@@ -19,7 +19,7 @@ WARM = 3  # variants a device keeps of its family; two did not suffice
 RESIDENT = 1.3  # a spare device that need not load anything is worth this much more
 DEVIATIONS = 2.0
 NEAR = 0.1
-SLOWER = 0.8
+ABOUT = 0.8
 
 
 def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:
@@ -81,7 +81,7 @@ def warm_variants(rungs: Sequence[Rung], wanted: Collection[str], kept: Collecti
 
     What the plan wants (which includes the fastest), unless what is ``kept`` warm now does nearly as well: a load costs
     more than a slightly better rung. It does if it has the fastest, and for every wanted rung one at most ``NEAR`` of
-    the ladder's whole accuracy away.
+    the ladder's whole accuracy away that is at least ``ABOUT`` as fast.
     """
     resident = [one for one in rungs if parted(one.variant)[1] in kept]
     near = NEAR * (rungs[-1].accuracy - rungs[0].accuracy) + 1e-12
@@ -91,7 +91,7 @@ def warm_variants(rungs: Sequence[Rung], wanted: Collection[str], kept: Collecti
 
 
 def _does_for(resident: Rung, wanted: Rung, near: float) -> bool:
-    return abs(wanted.accuracy - resident.accuracy) <= near and resident.capacity >= SLOWER * wanted.capacity
+    return abs(wanted.accuracy - resident.accuracy) <= near and resident.capacity >= ABOUT * wanted.capacity
 
 
 def _ranked(rungs: Iterable[Rung]) -> tuple[Rung, ...]:

@@ -51,7 +51,7 @@ def parse_cluster(text: str, where: str, faults: list[str] | None = None) -> Clu
 
 def _device_type(name: str, table: Table) -> DeviceType:
     provider = table.text("provider", CPU)
-    memory = table.number("memory_mb", low=1) if "memory_mb" in table.values else None
+    memory = table.number("memory_mb", low=1) if table.has("memory_mb") else None
     found = DeviceType(
         name=name,
         count=table.integer("count", 1, high=1_000_000),
@@ -60,7 +60,7 @@ def _device_type(name: str, table: Table) -> DeviceType:
         slowdown=table.number("slowdown", 1.0, low=1.0),
         memory=None if memory is None else round(memory * 1e6),
         batch_sizes=tuple(sorted(set(table.integers("batch_sizes", DEFAULT_BATCH_SIZES, low=1)))),
-        profile=table.text("profile") if "profile" in table.values else None,
+        profile=table.text("profile") if table.has("profile") else None,
         noise=table.number("noise", 0.0, high=1.0),
         load_factor=table.number("load_factor", 1.0),
     )

@@ -143,11 +143,16 @@ class Table:
             for name, value in inner.values.items()
         }
 
+    def has(self, key: str) -> bool:
+        """Whether an optional key is there; it is known from now on."""
+        self._known.append(key)
+        return key in self.values
+
     def done(self) -> None:
         """Refuse whatever was not taken."""
         if self.values:
             unknown = ", ".join(sorted(map(repr, self.values)))
-            self.fault(f"{self.where}: unknown key {unknown}; known: {', '.join(sorted(self._known))}")
+            self.fault(f"{self.where}: unknown key {unknown}; known: {', '.join(sorted(set(self._known)))}")
 
     def _or_default(self, key: str, default: Any) -> Any:
         value = self.take(key)

@@ -28,7 +28,10 @@ def reply(method: str, target: str, readiness: Readiness) -> Reply:
     """What a request for this target is answered: 200 yes, 503 not now, 404 no such thing."""
     path = target.partition("?")[0]
     if method not in ("GET", "HEAD"):
-        return Reply(HTTPStatus.METHOD_NOT_ALLOWED, {"error": f"{method[:16]} is not served here; use GET"})
+        return Reply(
+            HTTPStatus.METHOD_NOT_ALLOWED,
+            {"error": f"{method[:16]} is not served here: HTTP tells health, queries go over gRPC"},
+        )
     if path == "/v2/health/live":
         return Reply(HTTPStatus.OK, {"live": True})
     if path == "/v2/health/ready":

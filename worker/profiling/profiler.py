@@ -35,6 +35,9 @@ def run_tasks(tasks: Iterable[Task], effort: Effort) -> Iterator[tuple[Task, lis
 
     The first variant of each application stays loaded as company for the others, as siblings are in service.
     """
+    tasks = list(tasks)
+    for first in tasks[:1]:  # the runtime's own memory comes with a process's first session, and is no variant's
+        _load(first, samples_for(first.subject.application, first.subject.folder, QUICK_ROWS)).session.close()
     for _, group in groupby(tasks, key=lambda task: (task.subject.application.name, task.base)):
         company: Session | None = None
         samples: Samples | None = None
