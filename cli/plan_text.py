@@ -63,7 +63,9 @@ def _summary(solution: Solution) -> str:
     text = f"{solution.status}: effective accuracy {accuracy}, objective {solution.objective:.6f}"
     if solution.status is not Status.OPTIMAL:
         text += f", at most {solution.bound:.6f} (gap {solution.gap:.2%})"
-    lines = [f"{text}; {solution.cpu:.3f} s CPU by {solution.method}"]
+    proved = solution.method == "fast" and solution.status is Status.OPTIMAL
+    unneeded = ", whose own bound proves it: no solver was needed" if proved else ""
+    lines = [f"{text}; {solution.cpu:.3f} s CPU by {solution.method}{unneeded}"]
     if solution.status is Status.OVERLOAD:
         lines.append(_overload(solution))
     return "\n".join(lines)
