@@ -125,7 +125,8 @@ class ControllerService(rpc.ControllerServicer):
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
     try:
-        await asyncio.wait_for(event.wait(), max(seconds, 0.0))
+        async with asyncio.timeout(max(seconds, 0.0)):
+            await event.wait()
     except TimeoutError:
         return
 

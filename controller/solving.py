@@ -115,7 +115,9 @@ class SolverProcess:
         pipe = asyncio.subprocess.PIPE
         try:
             self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe)
-            if await asyncio.wait_for(self._read(self._process), START_LIMIT) != READY:
+            async with asyncio.timeout(START_LIMIT):
+                said = await self._read(self._process)
+            if said != READY:
                 raise _NoiseError("it did not say that it is ready")
         except (OSError, TimeoutError, asyncio.IncompleteReadError, _NoiseError) as error:
             await self._kill()

@@ -98,7 +98,8 @@ async def send(
 
 async def _connect(channels: list[grpc.aio.Channel], target: str) -> None:
     try:
-        await asyncio.wait_for(asyncio.gather(*(one.channel_ready() for one in channels)), CONNECT)
+        async with asyncio.timeout(CONNECT):  # wait_for would lose a cancellation that comes with the last channel
+            await asyncio.gather(*(one.channel_ready() for one in channels))
     except TimeoutError:
         raise UnreachableError(f"nothing answers at {target} within {CONNECT:g} s; is the cluster up?") from None
 

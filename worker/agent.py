@@ -134,7 +134,8 @@ class Agent:
             self._changed.clear()
             await stream.write(worker_report_message(self._news()))
             try:
-                await asyncio.wait_for(self._changed.wait(), REPORT_EVERY)
+                async with asyncio.timeout(REPORT_EVERY):
+                    await self._changed.wait()
             except TimeoutError:
                 continue
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import grpc
 import numpy as np
@@ -13,7 +14,7 @@ from tidewise.core.errors import TraceError, UnreachableError
 from tidewise.core.outcome import Outcome, Reason
 from tidewise.core.record import QueryRecord
 from tidewise.core.trace import Trace
-from tidewise.traces.replay import replay, send
+from tidewise.traces.replay import _connect, replay, send
 from tidewise.traces.samples import Samples, load_samples
 
 
@@ -138,6 +139,28 @@ def test_an_interrupted_replay_accounts_for_what_was_in_flight(samples: dict[str
     assert reasons == {"", "cancelled"}
     assert len(records) < 1000
     assert {one.outcome for one in records if one.reason} == {Outcome.DROPPED}
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_an_interruption_at_the_moment_of_connecting_is_not_lost(steps: int) -> None:
+    async def interrupted() -> None:
+        ready = asyncio.Event()
+        channel = SimpleNamespace(channel_ready=ready.wait)
+
+        async def connects_and_sends() -> None:
+            await _connect([channel, channel], "somewhere")  # type: ignore[list-item]
+            await asyncio.sleep(60)
+
+        sending = asyncio.create_task(connects_and_sends())
+        await asyncio.sleep(0)
+        ready.set()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(sending, 30)
+
+    asyncio.run(interrupted())
 
 
 def test_an_application_that_the_repository_lacks_is_named_before_anything_is_sent(
