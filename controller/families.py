@@ -18,8 +18,8 @@ Families = Mapping[str, Mapping[str, int]]
 WARM = 3  # variants a device keeps of its family; two did not suffice
 RESIDENT = 1.3  # a spare device that need not load anything is worth this much more
 DEVIATIONS = 2.0
-NEAR = 0.1
-ABOUT = 0.8
+NEAR = 0.1  # of the ladder's whole accuracy: no difference worth a load
+ABOUT = 0.8  # of the speed: nearly as fast
 
 
 def ladder(case: Case, kind: str, application: str, warm: Collection[str] | None = None) -> tuple[Rung, ...]:

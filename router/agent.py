@@ -14,6 +14,7 @@ from tidewise.core.errors import TidewiseError
 from tidewise.core.routes import RoutingSnapshot
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.convert import snapshot_noun, tally_message
+from tidewise.proto.ending import told_to_end
 from tidewise.router.plane import Plane
 
 ATTACH = "/tidewise.control.v1.Controller/AttachRouter"
@@ -69,7 +70,7 @@ class Agent:
             except grpc.aio.AioRpcError as error:
                 log.log(self._level, "no controller: %s; going on with the last snapshot", error.details())
             self.connected = False
-            if _told_to_end():
+            if told_to_end():
                 return
             delay = FIRST_RETRY if time.monotonic() - began > LAST_RETRY else min(LAST_RETRY, delay * 2)
             await asyncio.sleep(delay)
@@ -146,12 +147,6 @@ class Agent:
             "routing snapshot in force",
             extra={"revision": snapshot.revision, "plan": snapshot.plan_version, "routes": len(snapshot.routes)},
         )
-
-
-def _told_to_end() -> bool:
-    """Whether this task was cancelled. A call that breaks at that very moment ends with gRPC's error instead."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 async def _answers(channel: grpc.aio.Channel) -> bool:

@@ -20,6 +20,7 @@ from tidewise.core.report import MeasureRequest, Unprofiled, WorkerOrder, Worker
 from tidewise.proto import control_pb2 as pb
 from tidewise.proto.control_pb2_grpc import ControllerStub
 from tidewise.proto.convert_reports import order_noun, worker_report_message
+from tidewise.proto.ending import told_to_end
 from tidewise.worker.following import Follower
 from tidewise.worker.host import Host
 from tidewise.worker.reports import Readings, device_report
@@ -89,7 +90,7 @@ class Agent:
                 log.info("controller not reachable", extra={"reason": error.details(), "again_s": delay})
             except UnreachableError as error:
                 log.info("controller not reachable", extra={"reason": str(error), "again_s": delay})
-            if _told_to_end():
+            if told_to_end():
                 return
             if not self.connected:
                 await self._renew()
@@ -160,12 +161,6 @@ class Agent:
                 f"the model file of variant {variant.name!r} of {application.name!r} could not be fetched from the"
                 f" controller: {error.details()}"
             ) from error
-
-
-def _told_to_end() -> bool:
-    """Whether this task was cancelled. A call that breaks at that very moment ends with gRPC's error instead."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _order(message: pb.WorkerOrder) -> WorkerOrder:
